@@ -158,6 +158,16 @@ def helpers_killed():
     expect(result["tasks"][0]["best_ns"], "nothing worked")
 
 
+def rates_agree():
+    """What the progress line says of the pace is what the summary says."""
+    done = subprocess.run(["hone", "tune", "a.py", "--db", "t.db", "--trials", "6", "--threads", "1",
+                           "--no-report"], capture_output=True, text=True, timeout=200, check=True)
+    shown = re.findall(r"(\S+)/s ", done.stderr)
+    pace = re.findall(r"(\S+) per second", done.stdout)
+    expect(shown and pace, f"no rates: {done.stderr}{done.stdout}")
+    expect(abs(float(shown[-1]) / float(pace[0]) - 1) < 0.25, f"{shown[-1]}, then {pace[0]}")
+
+
 def two_tunes():
     first, second = tune("--seed", "1"), tune("--seed", "2")
     results = [json.loads(finish(process, 0)) for process in (first, second)]
@@ -280,7 +290,7 @@ def documentation():
 
 
 STORIES = {f.__name__: f for f in (
-    kill_and_resume, interrupt, interrupt_twice, helpers_killed, two_tunes, disk_full,
+    kill_and_resume, interrupt, interrupt_twice, helpers_killed, rates_agree, two_tunes, disk_full,
     tune_compile_run, other_names, documentation)}
 
 

@@ -5,6 +5,7 @@
 
 #include "costmodel/feature.h"
 #include "support/os/clock.h"
+#include "support/text/utf8.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_intrins.h"
@@ -37,20 +38,29 @@ static void put_measurement(hone_cli *cli, const hone_record_view *s) {
     if (t->sample_count) hone_str_append(out, " ns\n");
 }
 
+/* A name, on one line whatever it holds. */
+static const char *line_of(hone_cli *cli, const char *text) {
+    hone_str shown = {0};
+    hone_utf8_append_shown(&shown, text, strlen(text), false);
+    const char *line = hone_arena_strdup(cli->arena, hone_str_text(&shown));
+    hone_str_deinit(&shown);
+    return line ? line : "";
+}
+
 static void put_provenance(hone_cli *cli, const hone_record_view *s) {
     const hone_db_trial *t = s->trial;
     char hash[HONE_HASH_HEX_BYTES], when[HONE_WALL_TIME_BYTES];
     hone_str *out = &cli->out;
     hone_str_printf(out, "record:      %" PRId64 " (uid %s)\n", t->record,
                     hone_hash128_print(t->uid, hash));
-    hone_str_printf(out, "task:        %s (%s)\n", s->workload->name,
+    hone_str_printf(out, "task:        %s (%s)\n", line_of(cli, s->workload->name),
                     hone_hash128_print(t->workload, hash));
-    hone_str_printf(out, "target:      %s\n", s->target->text);
+    hone_str_printf(out, "target:      %s\n", line_of(cli, s->target->text));
     hone_str_printf(out, "session:     %s, proposal %" PRId64 ", sketch %d\n", t->session,
                     t->proposal, t->sketch);
     if (s->variant) hone_str_printf(out, "variant:     %s\n", s->variant);
     hone_str_printf(out, "measured:    %s%s%s%s%s\n", hone_wall_time_print(t->wall_ns, when),
-                    t->device ? " on " : "", t->device ? t->device : "",
+                    t->device ? " on " : "", t->device ? line_of(cli, t->device) : "",
                     t->drift ? ", drift: " : "", t->drift ? t->drift : "");
     hone_str_printf(out, "program:     %s\n", hone_hash128_print(t->program, hash));
     hone_str_printf(out,

@@ -132,6 +132,12 @@ static void print_model(hone_cli *cli, const tune_model *model) {
     hone_str_append(&cli->out, "\n");
 }
 
+/* As the progress line counts: from the beginning, without the confirmation at the end. */
+static double trials_per_second(const hone_tune_result *result) {
+    int64_t span_ns = result->elapsed_ns - result->confirm_ns;
+    return span_ns > 0 ? (double)result->trials / ((double)span_ns / 1e9) : 0.0;
+}
+
 hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
                                     const hone_tune_result *result, const tune_model *model) {
     double before, best;
@@ -146,9 +152,8 @@ hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
     }
     print_model(cli, model);
     hone_str_printf(
-        &cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.1f per second%s\n", result->trials,
-        result->failed,
-        result->elapsed_ns > 0 ? (double)result->trials / ((double)result->elapsed_ns / 1e9) : 0.0,
+        &cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.3g per second%s\n", result->trials,
+        result->failed, trials_per_second(result),
         result->is_used_up      ? "; the space is used up"
         : result->has_converged ? "; converged"
                                 : "");
