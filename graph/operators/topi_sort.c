@@ -14,14 +14,13 @@
  */
 #include <string.h>
 
-#include "graph/operators/topi_build.h"
+#include "graph/operators/topi_steps.h"
 
 enum {
-    FEW = 64,              /* are found by insertion */
-    SHARE = 4,             /* one in so many elements at most is found by a heap */
-    BLOCK = 64,            /* elements that are done with together */
-    LONG = 16 * BLOCK,     /* a row that is gone over in blocks */
-    LONGEST_DOUBLINGS = 40 /* of a row whose length comes later: 2^40 elements at most */
+    FEW = 64,         /* are found by insertion */
+    SHARE = 4,        /* one in so many elements at most is found by a heap */
+    BLOCK = 64,       /* elements that are done with together */
+    LONG = 16 * BLOCK /* a row that is gone over in blocks */
 };
 
 typedef struct rows {
@@ -95,48 +94,36 @@ static hone_dtype key_type(const rows *r, hone_buffer keys) {
 
 /* ---- statements of one row ---- */
 
-/* Where statements go, in a block for each row. */
-typedef struct steps {
-    const rows *r;
-    hone_te_stage s;
-    hone_node_id at;
-} steps;
+/* Statements of a row. */
+typedef hone_topi_steps steps;
 
-/* Its place in the row behind the axes of the rows. */
-static const hone_expr *const *in_row(const steps *p, const hone_expr *place,
-                                      const hone_expr **out) {
-    memcpy(out, p->s.axis, (p->r->rank - 1) * sizeof *out);
-    out[p->r->rank - 1] = place;
-    return out;
+static const rows *rows_of(const steps *p) {
+    return p->about;
+}
+
+static steps steps_of(const rows *r) {
+    return (steps){.t = r->t, .about = r};
 }
 
 static const hone_expr *load(const steps *p, hone_buffer buffer, const hone_expr *place) {
-    const hone_expr *at[HONE_MAX_RANK];
-    return hone_te_load(p->r->t->te, buffer, in_row(p, place, at));
+    return hone_topi_step_load(p, buffer, place);
 }
 
 static void store(const steps *p, hone_buffer buffer, const hone_expr *place,
                   const hone_expr *value) {
-    const hone_expr *at[HONE_MAX_RANK];
-    hone_te_store(p->r->t->te, p->at, buffer, in_row(p, place, at), value);
+    hone_topi_step_store(p, buffer, place, value);
 }
 
 static const hone_expr *let(steps *p, const char *name, const hone_expr *value) {
-    return hone_te_let(p->r->t->te, &p->at, name, value);
+    return hone_topi_step_let(p, name, value);
 }
 
 static const hone_expr *op(const steps *p, hone_op what, const hone_expr *a, const hone_expr *b) {
-    return hone_topi_op(p->r->t, what, a, b);
+    return hone_topi_op(p->t, what, a, b);
 }
 
 static const hone_expr *num(const steps *p, int64_t value) {
-    return hone_te_int(p->r->t->te, value);
-}
-
-static const hone_expr *shifted(const steps *p, hone_intrin how, const hone_expr *x,
-                                const hone_expr *by) {
-    const hone_expr *args[] = {x, by};
-    return x && by ? hone_expr_call(&p->r->t->te->ir, x->dtype, how, 2, args) : NULL;
+    return hone_topi_step_int(p, value);
 }
 
 /* A buffer of each row. */
@@ -175,7 +162,7 @@ static hone_buffer peaks_of(const rows *r, hone_buffer keys) {
 }
 
 static hone_node_id if_first(const steps *p, const search *s, const hone_expr *key) {
-    return hone_te_if(p->r->t->te, p->at, comes_first(p->r, key, load(p, s->best, s->last)));
+    return hone_te_if(p->t->te, p->at, comes_first(rows_of(p), key, load(p, s->best, s->last)));
 }
 
 static void look_at(steps p, const search *s, const hone_expr *element) {
@@ -186,29 +173,29 @@ static void look_at(steps p, const search *s, const hone_expr *element) {
 
 static void look_through(steps p, const search *s, const hone_expr *first, const hone_expr *end) {
     const hone_expr *count = op(&p, HONE_OP_MAX, op(&p, HONE_OP_SUB, end, first), num(&p, 0));
-    const hone_expr *other = hone_te_for(p.r->t->te, &p.at, "other", count);
+    const hone_expr *other = hone_te_for(p.t->te, &p.at, "other", count);
     look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, other, first)));
 }
 
 static void look_through_blocks(steps p, const search *s, int64_t first, int64_t end) {
-    const hone_expr *number = hone_te_for(p.r->t->te, &p.at, "number", num(&p, end - first));
-    const hone_expr *block = let(&p, "block", hone_topi_add_int(p.r->t, number, first));
+    const hone_expr *number = hone_te_for(p.t->te, &p.at, "number", num(&p, end - first));
+    const hone_expr *block = let(&p, "block", hone_topi_add_int(p.t, number, first));
     const hone_expr *start = let(&p, "start", op(&p, HONE_OP_MUL, block, num(&p, BLOCK)));
     p.at = if_first(&p, s, let(&p, "peak", load(&p, s->peaks, block)));
-    const hone_expr *inner = hone_te_for(p.r->t->te, &p.at, "inner", num(&p, BLOCK));
+    const hone_expr *inner = hone_te_for(p.t->te, &p.at, "inner", num(&p, BLOCK));
     look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, start, inner)));
 }
 
 /* All but the first `found` elements, in their order. */
 static void look_at_others(steps p, const search *s, int64_t found) {
     if (s->peaks == HONE_NO_ID) {
-        look_through(p, s, num(&p, found), p.r->extent);
+        look_through(p, s, num(&p, found), rows_of(&p)->extent);
         return;
     }
-    int64_t first = (found + BLOCK - 1) / BLOCK, end = p.r->extent->u.i / BLOCK;
+    int64_t first = (found + BLOCK - 1) / BLOCK, end = rows_of(&p)->extent->u.i / BLOCK;
     look_through(p, s, num(&p, found), num(&p, first * BLOCK));
     look_through_blocks(p, s, first, end);
-    look_through(p, s, num(&p, end * BLOCK), p.r->extent);
+    look_through(p, s, num(&p, end * BLOCK), rows_of(&p)->extent);
 }
 
 /* ---- insertion ---- */
@@ -217,12 +204,12 @@ static void look_at_others(steps p, const search *s, int64_t found) {
  * of them but the last. */
 static void insert(steps *p, hone_buffer best, hone_buffer order, const hone_expr *element,
                    const hone_expr *key, const hone_expr *last) {
-    hone_te *te = p->r->t->te;
-    const hone_expr *moved = hone_te_for(te, &p->at, "moved", hone_topi_add_int(p->r->t, last, 1));
+    hone_te *te = p->t->te;
+    const hone_expr *moved = hone_te_for(te, &p->at, "moved", hone_topi_add_int(p->t, last, 1));
     const hone_expr *to = let(p, "to", op(p, HONE_OP_SUB, last, moved));
     const hone_expr *from =
         let(p, "from", op(p, HONE_OP_MAX, op(p, HONE_OP_SUB, to, num(p, 1)), num(p, 0)));
-    const hone_expr *is_before = comes_first(p->r, key, load(p, best, from));
+    const hone_expr *is_before = comes_first(rows_of(p), key, load(p, best, from));
     is_before = op(p, HONE_OP_AND, op(p, HONE_OP_LT, num(p, 0), to), is_before);
     hone_node_id branch = hone_te_if(te, p->at, is_before);
     p->at = branch;
@@ -242,8 +229,9 @@ typedef struct few {
 
 /* The first elements: there is a free place for each. */
 static void insert_first(steps p, const few *f) {
-    hone_te *te = p.r->t->te;
-    const hone_expr *count = op(&p, HONE_OP_MIN, p.r->extent, hone_topi_add_int(p.r->t, f->end, 1));
+    hone_te *te = p.t->te;
+    const hone_expr *count =
+        op(&p, HONE_OP_MIN, rows_of(&p)->extent, hone_topi_add_int(p.t, f->end, 1));
     const hone_expr *element = hone_te_for(te, &p.at, "element", count);
     const hone_expr *key = let(&p, "key", load(&p, f->keys, element));
     insert(&p, f->best, f->order, element, key, element);
@@ -257,7 +245,7 @@ static void insert_better(steps p, const void *ctx, const hone_expr *element,
 
 static hone_buffer order_by_insertion(const rows *r, int64_t count) {
     hone_te *te = r->t->te;
-    steps p = {.r = r};
+    steps p = steps_of(r);
     few f = {.keys = keys_of(r), .end = num(&p, count - 1)};
     f.best = buffer_of_rows(r, "best", key_type(r, f.keys), hone_te_int(te, count));
     f.order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
@@ -275,112 +263,53 @@ static hone_buffer order_by_insertion(const rows *r, int64_t count) {
 /* The element of key a comes before that of key b, also where the keys are equal. */
 static const hone_expr *precedes(const steps *p, const hone_expr *a, const hone_expr *element_a,
                                  const hone_expr *b, const hone_expr *element_b) {
-    const hone_expr *is_equal = hone_expr_not(&p->r->t->te->ir, comes_first(p->r, b, a));
+    const hone_expr *is_equal = hone_expr_not(&p->t->te->ir, comes_first(rows_of(p), b, a));
     is_equal = op(p, HONE_OP_AND, is_equal, op(p, HONE_OP_LT, element_a, element_b));
-    return op(p, HONE_OP_OR, comes_first(p->r, a, b), is_equal);
-}
-
-/* A heap of the first `size` places of best and order: each element comes behind its two children,
- * those of place i being at 2 i + 1 and 2 i + 2. */
-typedef struct heap {
-    hone_buffer best, order;
-    hone_buffer hole; /* a place for an element that is on its way */
-    const hone_expr *size;
-} heap;
-
-static void put(const steps *p, const heap *h, const hone_expr *place, const hone_expr *key,
-                const hone_expr *element) {
-    store(p, h->best, place, key);
-    store(p, h->order, place, element);
-}
-
-/* Leaves the loop where this is so; what comes next is where it is not. */
-static void break_if(steps *p, const hone_expr *is_so) {
-    hone_node_id branch = hone_te_if(p->r->t->te, p->at, is_so);
-    hone_te_break(p->r->t->te, branch);
-    p->at = hone_te_else(p->r->t->te, branch);
-}
-
-/* The child of the hole that comes last moves up into it, or the loop ends. */
-static void sink_once(steps *p, const heap *h, const hone_expr *key, const hone_expr *element) {
-    const hone_expr *one = num(p, 1);
-    const hone_expr *hole = let(p, "hole", load(p, h->hole, num(p, 0)));
-    const hone_expr *left = let(p, "left", op(p, HONE_OP_ADD, op(p, HONE_OP_ADD, hole, hole), one));
-    break_if(p, op(p, HONE_OP_GE, left, h->size));
-    const hone_expr *right =
-        op(p, HONE_OP_MIN, op(p, HONE_OP_ADD, left, one), op(p, HONE_OP_SUB, h->size, one));
-    right = let(p, "right", right);
-    const hone_expr *is_right = precedes(p, load(p, h->best, left), load(p, h->order, left),
-                                         load(p, h->best, right), load(p, h->order, right));
-    const hone_expr *child = let(p, "child", hone_topi_choose(p->r->t, is_right, right, left));
-    const hone_expr *child_key = let(p, "child_key", load(p, h->best, child));
-    const hone_expr *child_element = let(p, "child_element", load(p, h->order, child));
-    break_if(p, precedes(p, child_key, child_element, key, element));
-    put(p, h, hole, child_key, child_element);
-    store(p, h->hole, num(p, 0), child);
-}
-
-/* The element takes the place of the one at `from`, and goes down to where it belongs. */
-static void sink(steps p, const heap *h, const hone_expr *from, const hone_expr *key,
-                 const hone_expr *element) {
-    steps loop = p;
-    store(&p, h->hole, num(&p, 0), from);
-    hone_te_for(p.r->t->te, &loop.at, "level", num(&p, LONGEST_DOUBLINGS));
-    sink_once(&loop, h, key, element);
-    put(&p, h, load(&p, h->hole, num(&p, 0)), key, element);
-}
-
-static void sink_own(steps p, const heap *h, const hone_expr *place) {
-    const hone_expr *key = let(&p, "key", load(&p, h->best, place));
-    const hone_expr *element = let(&p, "element", load(&p, h->order, place));
-    sink(p, h, place, key, element);
+    return op(p, HONE_OP_OR, comes_first(rows_of(p), a, b), is_equal);
 }
 
 /* The first elements of the row, as they come, and then as a heap. */
-static void make_heap(steps p, const heap *h, hone_buffer keys) {
+static void make_heap(steps p, const hone_topi_heap *h, hone_buffer keys) {
     steps loop = p;
-    hone_te *te = p.r->t->te;
-    const hone_expr *place = hone_te_for(te, &loop.at, "first", h->size);
-    put(&loop, h, place, load(&loop, keys, place), place);
-    const hone_expr *parents = shifted(&p, HONE_INTRIN_SHIFT_RIGHT, h->size, num(&p, 1));
-    const hone_expr *done = hone_te_for(te, &p.at, "done", let(&p, "parents", parents));
-    place = op(&p, HONE_OP_SUB, hone_topi_add_int(p.r->t, parents, -1), done);
-    sink_own(p, h, let(&p, "parent", place));
+    const hone_expr *place = hone_te_for(p.t->te, &loop.at, "first", h->size);
+    hone_topi_heap_put(&loop, h, place, load(&loop, keys, place), place);
+    hone_topi_heap_make(p, h);
 }
 
 /* An element that comes before the last one of the heap takes its place. */
 static void sink_better(steps p, const void *ctx, const hone_expr *element, const hone_expr *key) {
-    sink(p, ctx, num(&p, 0), key, element);
+    hone_topi_heap_sink(p, ctx, num(&p, 0), key, element);
 }
 
 /* The last one of the heap goes to its end, which the heap then leaves. */
-static void sort_heap(steps p, heap h) {
-    hone_te *te = p.r->t->te;
-    const hone_expr *zero = num(&p, 0), *last = hone_topi_add_int(p.r->t, h.size, -1);
+static void sort_heap(steps p, hone_topi_heap h) {
+    hone_te *te = p.t->te;
+    const hone_expr *zero = num(&p, 0), *last = hone_topi_add_int(p.t, h.size, -1);
     const hone_expr *sorted = hone_te_for(te, &p.at, "sorted", op(&p, HONE_OP_MAX, last, zero));
     h.size = let(&p, "end", op(&p, HONE_OP_SUB, last, sorted));
-    const hone_expr *key = let(&p, "key", load(&p, h.best, h.size));
-    const hone_expr *element = let(&p, "element", load(&p, h.order, h.size));
-    put(&p, &h, h.size, load(&p, h.best, zero), load(&p, h.order, zero));
-    sink(p, &h, zero, key, element);
+    const hone_expr *key = let(&p, "key", load(&p, h.keys, h.size));
+    const hone_expr *element = let(&p, "element", load(&p, h.elements, h.size));
+    hone_topi_heap_put(&p, &h, h.size, load(&p, h.keys, zero), load(&p, h.elements, zero));
+    hone_topi_heap_sink(p, &h, zero, key, element);
 }
 
 static hone_buffer order_by_heap(const rows *r, int64_t count) {
     hone_te *te = r->t->te;
-    steps p = {.r = r};
+    steps p = steps_of(r);
     hone_buffer keys = keys_of(r);
-    heap h = {.size = op(&p, HONE_OP_MIN, r->extent, num(&p, count))};
-    h.best = buffer_of_rows(r, "best", key_type(r, keys), num(&p, count));
-    h.order = buffer_of_rows(r, "order", te->index, num(&p, count));
+    hone_topi_heap h = {.size = op(&p, HONE_OP_MIN, r->extent, num(&p, count)),
+                        .precedes = precedes};
+    h.keys = buffer_of_rows(r, "best", key_type(r, keys), num(&p, count));
+    h.elements = buffer_of_rows(r, "order", te->index, num(&p, count));
     h.hole = buffer_of_rows(r, "hole", te->index, num(&p, 1));
-    const search s = {keys, h.best, peaks_of(r, keys), num(&p, 0), sink_better, &h};
-    const hone_buffer reads[] = {keys, h.best, h.order, h.hole, s.peaks}, *writes = &reads[1];
+    const search s = {keys, h.keys, peaks_of(r, keys), num(&p, 0), sink_better, &h};
+    const hone_buffer reads[] = {keys, h.keys, h.elements, h.hole, s.peaks}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
     p.at = hone_te_steps(te, &p.s, "heap", 4 + (s.peaks != HONE_NO_ID), reads, 3, writes);
     make_heap(p, &h, keys);
     look_at_others(p, &s, count);
     sort_heap(p, h);
-    return h.order;
+    return h.elements;
 }
 
 /* ---- merging ---- */
@@ -391,13 +320,13 @@ typedef struct run_list {
 
 /* The place, or the last one of the row. */
 static const hone_expr *inside(const steps *p, const hone_expr *place) {
-    const hone_expr *last = hone_topi_add_int(p->r->t, p->r->extent, -1);
+    const hone_expr *last = hone_topi_add_int(p->t, rows_of(p)->extent, -1);
     return op(p, HONE_OP_MAX, op(p, HONE_OP_MIN, place, last), num(p, 0));
 }
 
 static const hone_expr *select(const steps *p, const hone_expr *is_so, const hone_expr *a,
                                const hone_expr *b) {
-    return is_so && a && b ? hone_expr_select(&p->r->t->te->ir, is_so, a, b) : NULL;
+    return is_so && a && b ? hone_expr_select(&p->t->te->ir, is_so, a, b) : NULL;
 }
 
 /* The next element of two runs, from where `heads` are in each to `place`. */
@@ -409,7 +338,7 @@ static void take_next(steps *p, run_list from, run_list to, hone_buffer heads,
     const hone_expr *a = let(p, "a", load(p, from.keys, inside(p, left)));
     const hone_expr *b = let(p, "b", load(p, from.keys, inside(p, right)));
     const hone_expr *is_first =
-        op(p, HONE_OP_OR, op(p, HONE_OP_GE, left, middle), comes_first(p->r, b, a));
+        op(p, HONE_OP_OR, op(p, HONE_OP_GE, left, middle), comes_first(rows_of(p), b, a));
     const hone_expr *is_right =
         let(p, "is_right", op(p, HONE_OP_AND, op(p, HONE_OP_LT, right, end), is_first));
     store(p, to.keys, place, select(p, is_right, b, a));
@@ -421,14 +350,15 @@ static void take_next(steps *p, run_list from, run_list to, hone_buffer heads,
 /* Runs of 2^doublings elements become runs of twice as many. */
 static void merge_runs(steps p, run_list from, run_list to, hone_buffer heads,
                        const hone_expr *doublings) {
-    hone_te *te = p.r->t->te;
-    const hone_expr *n = p.r->extent, *one = num(&p, 1);
+    hone_te *te = p.t->te;
+    const hone_expr *n = rows_of(&p)->extent, *one = num(&p, 1);
     const hone_expr *length =
-        let(&p, "length", shifted(&p, HONE_INTRIN_SHIFT_LEFT, one, doublings));
+        let(&p, "length", hone_topi_step_shift(&p, HONE_INTRIN_SHIFT_LEFT, one, doublings));
     const hone_expr *both = let(&p, "both", op(&p, HONE_OP_ADD, length, length));
     const hone_expr *pairs = op(&p, HONE_OP_SUB, op(&p, HONE_OP_ADD, n, both), one);
     pairs = let(&p, "pairs",
-                shifted(&p, HONE_INTRIN_SHIFT_RIGHT, pairs, op(&p, HONE_OP_ADD, doublings, one)));
+                hone_topi_step_shift(&p, HONE_INTRIN_SHIFT_RIGHT, pairs,
+                                     op(&p, HONE_OP_ADD, doublings, one)));
     const hone_expr *pair = hone_te_for(te, &p.at, "pair", pairs);
     const hone_expr *start = let(&p, "start", op(&p, HONE_OP_MUL, pair, both));
     const hone_expr *middle =
@@ -444,7 +374,7 @@ static void merge_runs(steps p, run_list from, run_list to, hone_buffer heads,
  * first lay. */
 static int64_t doublings_of(const hone_expr *extent) {
     int64_t count = 0;
-    if (!hone_expr_is_int(extent)) return LONGEST_DOUBLINGS;
+    if (!hone_expr_is_int(extent)) return HONE_TOPI_DOUBLINGS;
     while (((int64_t)1 << count) < extent->u.i)
         count += 2;
     return count;
@@ -460,7 +390,7 @@ static run_list first_runs(const rows *r) {
 
 static hone_buffer order_by_merging(const rows *r) {
     hone_te *te = r->t->te;
-    steps p = {.r = r};
+    steps p = steps_of(r);
     run_list runs = first_runs(r), other;
     other.keys = buffer_of_rows(r, "other_keys", key_type(r, runs.keys), r->extent);
     other.order = buffer_of_rows(r, "other_order", te->index, r->extent);
@@ -471,7 +401,8 @@ static hone_buffer order_by_merging(const rows *r) {
     const hone_expr *times = num(&p, doublings_of(r->extent) / 2);
     const hone_expr *round = hone_te_for(te, &p.at, "round", times);
     const hone_expr *doublings = let(&p, "doublings", op(&p, HONE_OP_MUL, round, num(&p, 2)));
-    const hone_expr *length = shifted(&p, HONE_INTRIN_SHIFT_LEFT, num(&p, 1), doublings);
+    const hone_expr *length =
+        hone_topi_step_shift(&p, HONE_INTRIN_SHIFT_LEFT, num(&p, 1), doublings);
     if (!hone_expr_is_int(r->extent))
         p.at = hone_te_if(te, p.at, op(&p, HONE_OP_LT, length, r->extent));
     merge_runs(p, runs, other, heads, doublings);
@@ -484,33 +415,35 @@ static hone_buffer order_by_merging(const rows *r) {
 static const hone_expr *comes_before(const steps *p, hone_buffer keys, const hone_expr *other,
                                      const hone_expr *own) {
     const hone_expr *a = load(p, keys, other), *b = load(p, keys, own);
-    const hone_expr *is_equal = hone_expr_not(&p->r->t->te->ir, comes_first(p->r, b, a));
+    const hone_expr *is_equal = hone_expr_not(&p->t->te->ir, comes_first(rows_of(p), b, a));
     is_equal = op(p, HONE_OP_AND, is_equal, op(p, HONE_OP_LT, other, own));
-    return op(p, HONE_OP_OR, comes_first(p->r, a, b), is_equal);
+    return op(p, HONE_OP_OR, comes_first(rows_of(p), a, b), is_equal);
 }
 
 /* How many come before each element. */
 static hone_buffer rank_elements(const rows *r) {
-    steps p = {.r = r};
+    steps p = steps_of(r);
     hone_te *te = r->t->te;
     hone_buffer keys = keys_of(r);
     hone_te_stage_begin(te, &p.s, r->rank, r->shape, 1, &r->extent);
     const hone_expr *own = p.s.axis[r->rank - 1], *other = p.s.axis[r->rank];
-    const hone_expr *is_before = comes_before(&p, keys, other, own);
+    steps row = p;
+    row.s.spatial_count = r->rank - 1;
+    const hone_expr *is_before = comes_before(&row, keys, other, own);
     return hone_te_reduce(te, &p.s, "rank", HONE_TE_SUM,
                           select(&p, is_before, num(&p, 1), num(&p, 0)));
 }
 
 /* Which element comes at each place. */
 static hone_buffer order_by_counting(const rows *r) {
-    steps p = {.r = r};
+    steps p = steps_of(r);
     hone_te *te = r->t->te;
     const hone_expr *at[HONE_MAX_RANK];
     hone_buffer ranks = rank_elements(r);
     hone_buffer order = buffer_of_rows(r, "order", te->index, r->extent);
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 1, &r->extent);
     const hone_expr *element = p.s.axis[r->rank - 1];
-    in_row(&p, load(&p, ranks, element), at);
+    hone_topi_step_place(&p, load(&p, ranks, element), at);
     hone_te_update(te, &p.s, "order", order, at, element);
     return order;
 }
