@@ -149,6 +149,22 @@ def top(count, *shape):
     return build
 
 
+def boxes(batches, classes, count, most, least, places=None):
+    """Suppression of boxes of 640x640, around some places or anywhere; most scores are low."""
+    def build(w):
+        middle = RNG.random((batches, count, 2)) * 640
+        if places:
+            around = RNG.random((places, 2)) * 640
+            middle = around[RNG.integers(0, places, (batches, count))] + middle / 40
+        size = RNG.random((batches, count, 2)) * 80 + 10
+        corners, scores = w.input(batches, count, 4), w.input(batches, classes, count)
+        w.feed[corners][...] = numpy.concatenate([middle - size / 2, middle + size / 2], -1)
+        w.feed[scores][...] = RNG.random((batches, classes, count)) ** 4
+        w.op("NonMaxSuppression", corners, scores, w.constant(numpy.array([most], "int64")),
+             w.constant(numpy.array([0.5], "float32")), w.constant(numpy.array([least], "float32")))
+    return build
+
+
 WORKS = {
     "matmul 257x1003x511": gemm(257, 1003, 511, constant=True),
     "matmul 1x2048x1111": gemm(1, 2048, 1111, constant=True),
@@ -213,6 +229,10 @@ WORKS = {
     "top 5 of 1x100000": top(5, 1, 100000),
     "top 100 of 1x20001": top(100, 1, 20001),
     "top 1000 of 64x1000": top(1000, 64, 1000),
+    "suppression of 1000 boxes": boxes(1, 1, 1000, 1000, 0),
+    "suppression of 6300 around 200": boxes(1, 1, 6300, 300, 0.05, 200),
+    "suppression of 80 times 1917": boxes(1, 80, 1917, 100, 0.01, 40),
+    "suppression of 2 times 20 times 500": boxes(2, 20, 500, 50, 0.1),
     "unique of 10000": rows("Unique", 10000),
     "pool 512x13, all": rows("GlobalAveragePool", 2, 512, 13, 13),
     "largest of 3x3 by 2, 64x57": rows("MaxPool", 1, 64, 57, 57, kernel_shape=[3, 3], strides=[2, 2]),

@@ -132,17 +132,34 @@ hone_status hone_infer_roi_pool(hone_infer *in) {
     return regions_to(in);
 }
 
-/* Which boxes of each list lie too much over one in front of them that stays. */
+static bool is_one(const hone_sinfo *info, hone_dtype dtype) {
+    return info->kind == HONE_SINFO_TENSOR && info->rank == 1 &&
+           hone_expr_is_int_value(info->shape[0], 1) && !hone_dtypes_differ(info->dtype, dtype);
+}
+
+/* The numbers of the boxes of each list that stay: as many as there are boxes, `limit` at most. */
 hone_status hone_infer_suppress(hone_infer *in) {
-    const hone_sinfo *boxes = in->args[0], *threshold = in->args[1];
+    const hone_sinfo *boxes = in->args[0], *scores = in->args[1];
+    int64_t limit = hone_attrs_int(&in->bind->attrs, "limit", -1);
     if (boxes->rank != 3 || !hone_dtype_is_float(boxes->dtype) ||
         !hone_expr_is_int_value(boxes->shape[2], 4)) {
-        return hone_infer_fail(in, "the boxes must be floats of [lists, count, 4]");
+        return hone_infer_fail(in, "the boxes must be floats of [batches, count, 4]");
     }
-    if (threshold->kind != HONE_SINFO_TENSOR || threshold->rank != 1 ||
-        !hone_expr_is_int_value(threshold->shape[0], 1) ||
-        hone_dtypes_differ(threshold->dtype, boxes->dtype)) {
-        return hone_infer_fail(in, "the threshold must be one number of the type of the boxes");
+    if (scores->kind != HONE_SINFO_TENSOR || scores->rank != 3 ||
+        hone_dtypes_differ(scores->dtype, boxes->dtype) ||
+        !hone_infer_same_extent(in, scores->shape[0], boxes->shape[0]) ||
+        !hone_infer_same_extent(in, scores->shape[2], boxes->shape[1])) {
+        return hone_infer_fail(in, "the scores must be [batches, classes, count] of the type of "
+                                   "the boxes");
     }
-    return hone_infer_tensor(in, HONE_DTYPE_BOOL, 2, boxes->shape);
+    if (!is_one(in->args[2], HONE_DTYPE_I64) || !is_one(in->args[3], boxes->dtype) ||
+        !is_one(in->args[4], boxes->dtype)) {
+        return hone_infer_fail(in,
+                               "most must be an int64, overlap and least numbers of the type of "
+                               "the boxes, [1] each");
+    }
+    const hone_expr *shape[] = {scores->shape[0], scores->shape[1], scores->shape[2]};
+    if (limit >= 0 && hone_expr_is_int(shape[2]) && limit < shape[2]->u.i)
+        shape[2] = hone_extent_int(&in->ir, limit);
+    return hone_infer_tensor(in, HONE_DTYPE_I64, 3, shape);
 }

@@ -107,6 +107,9 @@ void hone_te_update(hone_te *te, const hone_te_stage *stage, const char *name, h
 hone_node_id hone_te_steps(hone_te *te, const hone_te_stage *stage, const char *name,
                            uint32_t read_count, const hone_buffer *reads, uint32_t write_count,
                            const hone_buffer *writes);
+/* Each instance of these statements reads all of the buffer, too, whose first dimensions may be
+ * others. */
+void hone_te_steps_read(hone_te *te, hone_node_id steps, hone_buffer whole);
 /* A loop from 0 on, a value that has a name: what comes next goes inside; its variable. */
 const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
                              const hone_expr *extent);

@@ -60,6 +60,20 @@ hone_node_id hone_te_steps(hone_te *te, const hone_te_stage *stage, const char *
     return parent == HONE_NO_ID ? parent : te_add_block(te, parent, block, bindings);
 }
 
+void hone_te_steps_read(hone_te *te, hone_node_id steps, hone_buffer whole) {
+    if (te->ir.error || steps == HONE_NO_ID || whole == HONE_NO_ID) return;
+    hone_node *node = hone_func_node(te->func, steps);
+    hone_block *copy = hone_block_copy(te->ir.arena, node->u.block.block);
+    hone_region *reads = copy ? te_alloc(te, (copy->read_count + 1) * sizeof *reads) : NULL;
+    const hone_range *ranges = te_whole(te, whole);
+    if (!copy) te_no_memory(te);
+    if (!reads || !ranges) return;
+    if (copy->read_count > 0) memcpy(reads, copy->reads, copy->read_count * sizeof *reads);
+    reads[copy->read_count++] = (hone_region){whole, ranges};
+    copy->reads = reads;
+    node->u.block.block = copy;
+}
+
 const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
                              const hone_expr *extent) {
     if (te->ir.error || !extent || *io_at == HONE_NO_ID) return NULL;

@@ -421,17 +421,129 @@ static void random_long_rows(void) {
                   counts[between(0, (int)HONE_COUNT(counts) - 1)], false, false);
 }
 
+/* ---- boxes ---- */
+
+typedef struct box_lists {
+    int batches, classes, count, most;
+    bool is_center;
+    numbers boxes, scores;
+    float overlap, least;
+} box_lists;
+
+/* Halves, and scores of which many are equal; some are no numbers. */
+static box_lists make_boxes(void) {
+    static const int counts[] = {1, 2, 3, 8, 20, 20, 70};
+    static const float overlaps[] = {0, 0.25f, 0.3f, 0.5f, 1}, leasts[] = {-INFINITY, 0, 0.4f, 1};
+    box_lists l = {.batches = between(1, 2), .classes = between(1, 3)};
+    l.count = counts[between(0, (int)HONE_COUNT(counts) - 1)];
+    l.most = between(0, 2) ? between(0, 5) : 100;
+    l.is_center = between(0, 1);
+    l.overlap = overlaps[between(0, (int)HONE_COUNT(overlaps) - 1)];
+    l.least = leasts[between(0, (int)HONE_COUNT(leasts) - 1)];
+    int64_t boxes[] = {l.batches, l.count, 4}, scores[] = {l.batches, l.classes, l.count};
+    l.boxes = make(3, boxes);
+    l.scores = make(3, scores);
+    float *data = l.boxes.tensor->data, *score = l.scores.tensor->data;
+    for (int64_t i = 0; i < hone_tensor_count(l.boxes.tensor); i++)
+        data[i] = between(0, 60) ? (float)between(0, 12) / 2 : NAN;
+    for (int64_t i = 0; i < hone_tensor_count(l.scores.tensor); i++)
+        score[i] = between(0, 20) ? (float)between(0, 12) / 12 : between(0, 1) ? NAN : -INFINITY;
+    return l;
+}
+
+/* How long two ranges have in common along an axis; what has none is not positive. */
+static double common_side(const box_lists *l, const float *a, const float *b, int axis) {
+    double low[2], high[2];
+    const float *const both[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        double x = both[i][axis], y = both[i][axis + 2];
+        low[i] = l->is_center ? x - y / 2 : x < y ? x : y;
+        high[i] = l->is_center ? x + y / 2 : x < y ? y : x;
+        if (isnan(x) || isnan(y)) return -1;
+    }
+    return (high[0] < high[1] ? high[0] : high[1]) - (low[0] > low[1] ? low[0] : low[1]);
+}
+
+static double area(const box_lists *l, const float *box) {
+    double height = common_side(l, box, box, 0), width = common_side(l, box, box, 1);
+    return height > 0 && width > 0 ? height * width : 0;
+}
+
+static bool lie_over(const box_lists *l, const float *a, const float *b) {
+    double height = common_side(l, a, b, 0), width = common_side(l, a, b, 1);
+    if (!(height > 0 && width > 0)) return false;
+    return height * width / (area(l, a) + area(l, b) - height * width) > (double)l->overlap;
+}
+
+/* Of those that are left, the one of the best score, the first of equal ones: -1 = none. */
+static int best_left(const box_lists *l, const float *scores, const bool *is_done) {
+    int best = -1;
+    for (int i = 0; i < l->count; i++) {
+        bool is_wanted = !is_done[i] && scores[i] > l->least;
+        if (is_wanted && (best < 0 || scores[i] > scores[best])) best = i;
+    }
+    return best;
+}
+
+/* Appends batch, class and number of each box that stays; how many numbers there are then. */
+static int choose_boxes(const box_lists *l, int batch, int class, double *want, int filled) {
+    const float *boxes = l->boxes.data + batch * l->count * 4;
+    const float *scores = l->scores.data + (batch * l->classes + class) * l->count;
+    bool is_done[70] = {false};
+    int stay[70], staying = 0;
+    for (int best; staying < l->most && (best = best_left(l, scores, is_done)) >= 0;) {
+        bool is_over = false;
+        is_done[best] = true;
+        for (int i = 0; i < staying; i++)
+            is_over |= lie_over(l, boxes + 4 * stay[i], boxes + 4 * best);
+        if (is_over) continue;
+        stay[staying++] = best;
+        want[filled++] = batch;
+        want[filled++] = class;
+        want[filled++] = best;
+    }
+    return filled;
+}
+
+static void random_suppression(void) {
+    box_lists l = make_boxes();
+    bool is_late = between(0, 1), is_open = between(0, 1);
+    hone_tensor *inputs[] = {l.boxes.tensor, l.scores.tensor, NULL};
+    int64_t one[] = {1};
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, one, &inputs[2]));
+    hone_tensor_set_i64(inputs[2], 0, l.most);
+    double *want = hone_calloc((size_t)(l.batches * l.classes * l.count * 3), sizeof *want);
+    int filled = 0;
+    for (int batch = 0; batch < l.batches; batch++)
+        for (int class = 0; class < l.classes; class ++)
+            filled = choose_boxes(&l, batch, class, want, filled);
+    char text[400], known[32], count[16];
+    snprintf(known, sizeof known, "const m i64 1 = %d", l.most);
+    snprintf(count, sizeof count, "%d", l.count);
+    snprintf(text, sizeof text,
+             "opset 11\ninput b f32 %d,%s,4\ninput s f32 %d,%d,%s\n%s\nconst o f32 1 = %.9g\n"
+             "const t f32 1 = %.9g\nnode NonMaxSuppression b,s,m,o,t -> y center_point_box=%d\n"
+             "output y",
+             l.batches, is_open ? "N" : count, l.batches, l.classes, is_open ? "N" : count,
+             is_late ? "input m i64 1" : known, (double)l.overlap, (double)l.least, l.is_center);
+    check(text, inputs, is_late ? 3 : 2, want, filled);
+    hone_free(want);
+    for (size_t i = 0; i < HONE_COUNT(inputs); i++)
+        hone_tensor_destroy(inputs[i]);
+}
+
 static const struct row {
     const char *name;
     void (*run)(void);
 } rows[] = {
-    {"conv",               random_conv      },
-    {"pool",               random_pool      },
-    {"gemm",               random_gemm      },
-    {"batch_norm",         random_batch_norm},
-    {"softmax",            random_softmax   },
-    {"order",              random_order     },
-    {"first of long rows", random_long_rows },
+    {"conv",               random_conv       },
+    {"pool",               random_pool       },
+    {"gemm",               random_gemm       },
+    {"batch_norm",         random_batch_norm },
+    {"softmax",            random_softmax    },
+    {"order",              random_order      },
+    {"first of long rows", random_long_rows  },
+    {"boxes",              random_suppression},
 };
 
 static void check_row(void **state) {
