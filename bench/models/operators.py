@@ -233,6 +233,8 @@ WORKS = {
     "suppression of 6300 around 200": boxes(1, 1, 6300, 300, 0.05, 200),
     "suppression of 80 times 1917": boxes(1, 80, 1917, 100, 0.01, 40),
     "suppression of 2 times 20 times 500": boxes(2, 20, 500, 50, 0.1),
+    "determinants, 100 of 7x7": rows("Det", 100, 7, 7),
+    "determinants, 20 of 20x20": rows("Det", 20, 20, 20),
     "unique of 10000": rows("Unique", 10000),
     "pool 512x13, all": rows("GlobalAveragePool", 2, 512, 13, 13),
     "largest of 3x3 by 2, 64x57": rows("MaxPool", 1, 64, 57, 57, kernel_shape=[3, 3], strides=[2, 2]),

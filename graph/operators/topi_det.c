@@ -1,174 +1,180 @@
-/* graph/operators/topi_det.c - determinants of matrices by elimination: in each column the row that
- * has the largest element there, of those not taken yet, is taken off all the others that are left.
- * Rows stay where they are; how often two of them are taken out of their order is the sign.
- *
- * All of it is one stage in order over a copy with a column and a row more: the column says which
- * rows are taken, element k of the row which one column k took (-1: none yet).
- */
-#include "graph/operators/topi_build.h"
+/* graph/operators/topi_det.c - determinants of matrices by elimination: the row with the largest
+ * element in a column comes to its place and is taken off those below. The determinant is the
+ * product of these elements, and changes its sign with each exchange. Rows of a known size that
+ * fills vectors are whole vectors, of which those are taken off that have an element left. */
+#include "graph/operators/topi_steps.h"
 
 typedef struct elimination {
-    hone_te *te;
-    hone_buffer work;
-    uint32_t rank; /* of the data */
-    const hone_expr *n, *at[HONE_TE_MAX_RANK];
+    hone_topi_steps p; /* of a matrix; `at` is where its next statement goes */
+    hone_buffer rows;  /* a copy, [n, width] */
+    hone_buffer found; /* which row has the largest element so far */
+    hone_buffer det;   /* the product so far */
+    const hone_expr *n;
+    int64_t lanes; /* columns that are taken off together; 1: no vectors */
 } elimination;
+
+enum { LANES = 16 };
 
 static const hone_expr *bin(const elimination *e, hone_op op, const hone_expr *a,
                             const hone_expr *b) {
-    return hone_expr_binary(&e->te->ir, op, a, b);
+    return hone_topi_op(e->p.t, op, a, b);
 }
 
-static const hone_expr *cell(elimination *e, const hone_expr *row, const hone_expr *column) {
-    e->at[e->rank - 2] = row;
-    e->at[e->rank - 1] = column;
-    return hone_te_load(e->te, e->work, e->at);
+static const hone_expr *zero_of(const elimination *e) {
+    return hone_topi_step_int(&e->p, 0);
 }
 
-static const hone_expr *number(const elimination *e, double value) {
-    hone_dtype dtype = hone_func_buffer(e->te->func, e->work)->dtype;
-    return hone_expr_float(&e->te->ir, dtype, value);
+/* The axes of the matrix, row and column in out[] (room for HONE_TE_MAX_RANK), which comes back. */
+static const hone_expr *const *place(const elimination *e, const hone_expr *row,
+                                     const hone_expr *column, const hone_expr **out) {
+    hone_topi_step_place(&e->p, row, out);
+    out[e->p.s.spatial_count + 1] = column;
+    return out;
 }
 
-/* Which row a column took; the first one while it took none. */
-static const hone_expr *taken_by(elimination *e, const hone_expr *column) {
-    hone_ir *ir = &e->te->ir;
-    const hone_expr *row = hone_expr_cast(ir, e->te->index, cell(e, e->n, column));
-    const hone_expr *last = hone_expr_sub(ir, e->n, hone_te_int(e->te, 1));
-    return bin(e, HONE_OP_MIN, bin(e, HONE_OP_MAX, row, hone_te_int(e->te, 0)), last);
+static const hone_expr *cell(const elimination *e, const hone_expr *row, const hone_expr *column) {
+    const hone_expr *at[HONE_TE_MAX_RANK];
+    return hone_te_load(e->p.t->te, e->rows, place(e, row, column, at));
 }
 
-static const hone_expr *is_free(elimination *e, const hone_expr *row) {
-    return bin(e, HONE_OP_EQ, cell(e, row, e->n), number(e, 0));
+static void set_cell(const elimination *e, const hone_expr *row, const hone_expr *column,
+                     const hone_expr *value) {
+    const hone_expr *at[HONE_TE_MAX_RANK];
+    hone_te_store(e->p.t->te, e->p.at, e->rows, place(e, row, column, at), value);
 }
 
-static const hone_expr *magnitude(elimination *e, const hone_expr *row, const hone_expr *column) {
-    const hone_expr *x = cell(e, row, column);
-    return x ? hone_expr_call(&e->te->ir, x->dtype, HONE_INTRIN_FABS, 1, &x) : NULL;
+static const hone_expr *let(elimination *e, const char *name, const hone_expr *value) {
+    return hone_topi_step_let(&e->p, name, value);
 }
 
-/* What column k takes once it has seen `row`. */
-static const hone_expr *better_row(elimination *e, const hone_expr *k, const hone_expr *row) {
-    hone_ir *ir = &e->te->ir;
-    const hone_expr *so_far = cell(e, e->n, k);
-    const hone_expr *is_first = bin(e, HONE_OP_LT, so_far, number(e, 0));
+/* What comes next is inside of a loop over `first` … n - 1, whose variable comes back. */
+static const hone_expr *each_from(elimination *e, const char *name, const hone_expr *first) {
+    const hone_expr *count = bin(e, HONE_OP_SUB, e->n, first);
+    const hone_expr *step = hone_te_for(e->p.t->te, &e->p.at, name, count);
+    return let(e, name, bin(e, HONE_OP_ADD, first, step));
+}
+
+static const hone_expr *magnitude(const elimination *e, const hone_expr *x) {
+    return x ? hone_expr_call(&e->p.t->te->ir, x->dtype, HONE_INTRIN_FABS, 1, &x) : NULL;
+}
+
+static const hone_expr *found_row(const elimination *e) {
+    return hone_topi_step_load(&e->p, e->found, zero_of(e));
+}
+
+/* The row at or below k with the largest element of column k: the first of them. */
+static void find_row(elimination e, const hone_expr *k, const hone_expr *behind) {
+    hone_topi_step_store(&e.p, e.found, zero_of(&e), k);
+    const hone_expr *row = each_from(&e, "row", behind);
+    const hone_expr *best = let(&e, "best", found_row(&e));
     const hone_expr *is_larger =
-        bin(e, HONE_OP_GT, magnitude(e, row, k), magnitude(e, taken_by(e, k), k));
-    const hone_expr *is_better =
-        bin(e, HONE_OP_AND, is_free(e, row), bin(e, HONE_OP_OR, is_first, is_larger));
-    return hone_expr_select(ir, is_better, hone_expr_cast(ir, so_far->dtype, row), so_far);
+        bin(&e, HONE_OP_GT, magnitude(&e, cell(&e, row, k)), magnitude(&e, cell(&e, best, k)));
+    e.p.at = hone_te_if(e.p.t->te, e.p.at, is_larger);
+    hone_topi_step_store(&e.p, e.found, zero_of(&e), row);
 }
 
-/* The element without what the row of column k has of it; a column of zeros takes nothing off. */
-static const hone_expr *reduced(elimination *e, const hone_expr *k, const hone_expr *row,
-                                const hone_expr *column) {
-    hone_ir *ir = &e->te->ir;
-    const hone_expr *pivot_row = taken_by(e, k), *pivot = cell(e, pivot_row, k);
-    const hone_expr *is_zero = bin(e, HONE_OP_EQ, pivot, number(e, 0));
-    const hone_expr *divisor = hone_expr_select(ir, is_zero, number(e, 1), pivot);
-    const hone_expr *factor = bin(e, HONE_OP_DIV, cell(e, row, k), divisor);
-    const hone_expr *own = cell(e, row, column);
-    const hone_expr *part = bin(e, HONE_OP_MUL, factor, cell(e, pivot_row, column));
-    const hone_expr *is_left = bin(e, HONE_OP_AND, bin(e, HONE_OP_GT, column, k), is_free(e, row));
-    return hone_expr_select(ir, is_left, bin(e, HONE_OP_SUB, own, part), own);
+static void exchange(elimination e, const hone_expr *k, const hone_expr *row) {
+    e.p.at = hone_te_if(e.p.t->te, e.p.at, bin(&e, HONE_OP_NE, row, k));
+    elimination inside = e;
+    const hone_expr *column = each_from(&inside, "column", k);
+    const hone_expr *own = let(&inside, "own", cell(&inside, k, column));
+    const hone_expr *other = let(&inside, "other", cell(&inside, row, column));
+    set_cell(&inside, k, column, other);
+    set_cell(&inside, row, column, own);
+    const hone_expr *so_far = hone_topi_step_load(&e.p, e.det, zero_of(&e));
+    const hone_expr *minus = hone_topi_number(e.p.t, so_far ? so_far->dtype : HONE_DTYPE_F32, -1);
+    hone_topi_step_store(&e.p, e.det, zero_of(&e), bin(&e, HONE_OP_MUL, so_far, minus));
 }
 
-/* The copy, with no row taken. */
-static void begin(hone_topi *t, elimination *e) {
-    hone_te_stage s;
-    hone_ir *ir = &t->te->ir;
+/* Columns from `first` on, and, where there are vectors, those in front of it in the first one,
+ * which nobody reads any more. */
+static const hone_expr *columns_from(elimination *e, const hone_expr *first) {
+    if (e->lanes == 1) return each_from(e, "column", first);
+    const hone_expr *lanes = hone_topi_step_int(&e->p, e->lanes);
+    const hone_expr *begin = let(e, "vector", bin(e, HONE_OP_FLOORDIV, first, lanes));
+    const hone_expr *count = hone_topi_step_int(&e->p, (e->n->u.i + e->lanes - 1) / e->lanes);
+    const hone_expr *step =
+        hone_te_for(e->p.t->te, &e->p.at, "step", bin(e, HONE_OP_SUB, count, begin));
+    const hone_expr *start = bin(e, HONE_OP_MUL, bin(e, HONE_OP_ADD, begin, step), lanes);
+    start = let(e, "start", start);
+    const hone_expr *lane = hone_te_lanes(e->p.t->te, &e->p.at, "lane", e->lanes);
+    return bin(e, HONE_OP_ADD, start, lane);
+}
+
+/* A column of zeros takes nothing off. */
+static void take_off(elimination e, const hone_expr *k, const hone_expr *behind,
+                     const hone_expr *pivot) {
+    const hone_expr *none = hone_topi_number(e.p.t, pivot ? pivot->dtype : HONE_DTYPE_F32, 0);
+    e.p.at = hone_te_if(e.p.t->te, e.p.at, bin(&e, HONE_OP_NE, pivot, none));
+    const hone_expr *row = each_from(&e, "row", behind);
+    const hone_expr *factor = let(&e, "factor", bin(&e, HONE_OP_DIV, cell(&e, row, k), pivot));
+    const hone_expr *column = columns_from(&e, behind);
+    const hone_expr *part = bin(&e, HONE_OP_MUL, factor, cell(&e, k, column));
+    set_cell(&e, row, column, bin(&e, HONE_OP_SUB, cell(&e, row, column), part));
+}
+
+static void eliminate(elimination e) {
+    const hone_expr *k = hone_te_for(e.p.t->te, &e.p.at, "k", e.n);
+    const hone_expr *behind = let(&e, "behind", hone_topi_add_int(e.p.t, k, 1));
+    find_row(e, k, behind);
+    exchange(e, k, let(&e, "largest", found_row(&e)));
+    const hone_expr *pivot = let(&e, "pivot", cell(&e, k, k));
+    const hone_expr *so_far = hone_topi_step_load(&e.p, e.det, zero_of(&e));
+    hone_topi_step_store(&e.p, e.det, zero_of(&e), bin(&e, HONE_OP_MUL, so_far, pivot));
+    take_off(e, k, behind, pivot);
+}
+
+/* A buffer of each matrix: so many numbers, or one index. */
+static hone_buffer of_matrices(hone_topi *t, const char *name, hone_dtype dtype,
+                               const hone_expr *count) {
     const hone_expr *shape[HONE_TE_MAX_RANK];
-    for (uint32_t d = 0; d < e->rank; d++)
-        shape[d] = d + 2 < e->rank ? t->shapes[0][d] : hone_topi_add_int(t, e->n, 1);
-    hone_te_stage_begin(t->te, &s, e->rank, shape, 0, NULL);
-    const hone_expr *row = s.axis[e->rank - 2], *column = s.axis[e->rank - 1];
-    hone_dtype dtype = hone_topi_wide(t->out->dtype);
-    const hone_expr *is_inside =
-        bin(e, HONE_OP_AND, bin(e, HONE_OP_LT, row, e->n), bin(e, HONE_OP_LT, column, e->n));
-    const hone_expr *is_mark = bin(e, HONE_OP_LT, row, e->n);
-    const hone_expr *mark = hone_expr_select(ir, is_mark, hone_expr_float(ir, dtype, 0),
-                                             hone_expr_float(ir, dtype, -1));
-    const hone_expr *choice[] = {is_inside, hone_topi_widen(t, hone_topi_load(t, 0, s.axis)), mark};
-    const hone_expr *value =
-        choice[1] ? hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice) : NULL;
-    e->work = hone_te_compute(t->te, &s, "det_rows", value);
-}
-
-/* For each column k: the row that it takes (step 0 looks at one row after the other, and marks the
- * one found), then that is taken off the rows (steps 1 … n). */
-static void eliminate(hone_topi *t, elimination *e) {
-    hone_te_stage s;
-    hone_ir *ir = &t->te->ir;
-    uint32_t batch = e->rank - 2;
-    const hone_expr *more = hone_topi_add_int(t, e->n, 1), *steps[] = {e->n, more, more};
-    hone_te_stage_begin(t->te, &s, batch, t->shapes[0], 3, steps);
+    uint32_t batch = (uint32_t)t->out->rank;
     for (uint32_t d = 0; d < batch; d++)
-        e->at[d] = s.axis[d];
-    const hone_expr *k = s.axis[batch], *step = s.axis[batch + 1], *column = s.axis[batch + 2];
-    const hone_expr *zero = hone_te_int(t->te, 0), *one = hone_te_int(t->te, 1);
-    const hone_expr *last = hone_expr_sub(ir, e->n, one);
-    const hone_expr *is_search = bin(e, HONE_OP_EQ, step, zero);
-    const hone_expr *is_end = bin(e, HONE_OP_EQ, column, e->n);
-    const hone_expr *inside = bin(e, HONE_OP_MIN, column, last);
-    const hone_expr *row = bin(e, HONE_OP_MAX, hone_expr_sub(ir, step, one), zero);
-    const hone_expr *found = hone_expr_select(ir, is_end, number(e, 1), better_row(e, k, inside));
-    const hone_expr *rest =
-        hone_expr_select(ir, is_end, cell(e, row, e->n), reduced(e, k, row, inside));
-    e->at[batch] =
-        hone_expr_select(ir, is_search, hone_expr_select(ir, is_end, taken_by(e, k), e->n), row);
-    e->at[batch + 1] =
-        hone_expr_select(ir, is_search, hone_expr_select(ir, is_end, e->n, k), column);
-    const hone_expr *indices[HONE_TE_MAX_RANK];
-    for (uint32_t d = 0; d < e->rank; d++)
-        indices[d] = e->at[d];
-    hone_te_update(t->te, &s, "det_eliminate", e->work, indices,
-                   hone_expr_select(ir, is_search, found, rest));
+        shape[d] = t->out_shape[d];
+    shape[batch] = count;
+    return hone_te_buffer(t->te, name, dtype, batch + 1, shape);
 }
 
-/* How many pairs of columns took their rows in the other order. */
-static hone_buffer count_swaps(hone_topi *t, elimination *e) {
+/* The copy, with zeros behind its rows up to whole vectors. */
+static hone_buffer copy_rows(hone_topi *t, const elimination *e) {
     hone_te_stage s;
-    hone_ir *ir = &t->te->ir;
-    const hone_expr *pair[] = {e->n, e->n};
-    hone_te_stage_begin(t->te, &s, e->rank - 2, t->shapes[0], 2, pair);
-    for (uint32_t d = 0; d + 2 < e->rank; d++)
-        e->at[d] = s.axis[d];
-    const hone_expr *first = s.axis[e->rank - 2], *second = s.axis[e->rank - 1];
-    const hone_expr *is_swap = bin(e, HONE_OP_AND, bin(e, HONE_OP_LT, first, second),
-                                   bin(e, HONE_OP_GT, cell(e, e->n, first), cell(e, e->n, second)));
-    const hone_expr *value =
-        hone_expr_select(ir, is_swap, hone_te_int(t->te, 1), hone_te_int(t->te, 0));
-    return hone_te_reduce(t->te, &s, "det_swaps", HONE_TE_SUM, value);
-}
-
-/* The product of what each column found. */
-static hone_buffer multiply_pivots(hone_topi *t, elimination *e) {
-    hone_te_stage s;
-    hone_te_stage_begin(t->te, &s, e->rank - 2, t->shapes[0], 1, &e->n);
-    for (uint32_t d = 0; d + 2 < e->rank; d++)
-        e->at[d] = s.axis[d];
-    const hone_expr *k = s.axis[e->rank - 2];
-    return hone_te_reduce(t->te, &s, "det_pivots", HONE_TE_PROD, cell(e, taken_by(e, k), k));
+    const hone_expr *shape[HONE_TE_MAX_RANK];
+    uint32_t batch = (uint32_t)t->out->rank;
+    for (uint32_t d = 0; d < batch; d++)
+        shape[d] = t->out_shape[d];
+    shape[batch] = shape[batch + 1] = e->n;
+    if (e->lanes > 1)
+        shape[batch + 1] = hone_te_int(t->te, (e->n->u.i + e->lanes - 1) / e->lanes * e->lanes);
+    hone_te_stage_begin(t->te, &s, batch + 2, shape, 0, NULL);
+    const hone_expr *value = hone_topi_widen(t, hone_topi_load(t, 0, s.axis));
+    if (value && e->lanes > 1)
+        value = hone_topi_choose(t, hone_topi_op(t, HONE_OP_LT, s.axis[batch + 1], e->n), value,
+                                 hone_topi_number(t, value->dtype, 0));
+    return hone_te_compute(t->te, &s, "det_rows", value);
 }
 
 hone_status hone_topi_emit_det(hone_topi *t) {
     hone_te_stage s;
-    hone_ir *ir = &t->te->ir;
-    elimination e = {.te = t->te, .rank = (uint32_t)t->infos[0]->rank};
-    e.n = t->shapes[0][e.rank - 1];
-    begin(t, &e);
-    if (e.work == HONE_NO_ID) return HONE_OK; /* te has the reason */
-    eliminate(t, &e);
-    hone_buffer swaps = count_swaps(t, &e), pivots = multiply_pivots(t, &e);
-    if (swaps == HONE_NO_ID || pivots == HONE_NO_ID) return HONE_OK;
+    const hone_expr *one = hone_te_int(t->te, 1), *at[HONE_TE_MAX_RANK];
+    hone_dtype dtype = hone_topi_wide(t->out->dtype);
+    uint32_t batch = (uint32_t)t->out->rank;
+    elimination e = {.p.t = t, .n = t->shapes[0][batch], .lanes = 1};
+    bool fills_vectors = hone_expr_is_int(e.n) && e.n->u.i >= LANES;
+    if (fills_vectors && !t->is_for_many_threads) e.lanes = LANES;
+    e.rows = copy_rows(t, &e);
+    e.found = of_matrices(t, "det_found", t->te->index, one);
+    e.det = of_matrices(t, "det_so_far", dtype, one);
+    const hone_buffer all[] = {e.rows, e.found, e.det};
+    hone_te_stage_begin(t->te, &e.p.s, batch, t->out_shape, 0, NULL);
+    e.p.at =
+        hone_te_steps(t->te, &e.p.s, "det_eliminate", HONE_COUNT(all), all, HONE_COUNT(all), all);
+    hone_topi_step_store(&e.p, e.det, zero_of(&e), hone_topi_number(t, dtype, 1));
+    eliminate(e);
     hone_topi_stage(t, &s);
-    const hone_expr *count = hone_te_load(t->te, swaps, s.axis);
-    const hone_expr *product = hone_te_load(t->te, pivots, s.axis);
-    const hone_expr *is_odd =
-        bin(&e, HONE_OP_NE, bin(&e, HONE_OP_FLOORMOD, count, hone_te_int(t->te, 2)),
-            hone_te_int(t->te, 0));
-    const hone_expr *negated = bin(&e, HONE_OP_MUL, product, number(&e, -1));
-    const hone_expr *value = hone_expr_select(ir, is_odd, negated, product);
-    t->result = hone_te_compute(t->te, &s, "det", hone_expr_cast(ir, t->out->dtype, value));
+    for (uint32_t d = 0; d < batch; d++)
+        at[d] = s.axis[d];
+    at[batch] = hone_te_int(t->te, 0);
+    const hone_expr *det = hone_te_load(t->te, e.det, at);
+    t->result = hone_te_compute(t->te, &s, "det", hone_expr_cast(&t->te->ir, t->out->dtype, det));
     return HONE_OK;
 }

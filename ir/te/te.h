@@ -115,6 +115,8 @@ const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
                              const hone_expr *extent);
 const hone_expr *hone_te_let(hone_te *te, hone_node_id *io_at, const char *name,
                              const hone_expr *value);
+/* A loop of so many iterations, none of which needs what another one stores: a vector's lanes. */
+const hone_expr *hone_te_lanes(hone_te *te, hone_node_id *io_at, const char *name, int64_t count);
 /* Where statements under the condition go, and, made after those, where all others go. */
 hone_node_id hone_te_if(hone_te *te, hone_node_id at, const hone_expr *condition);
 hone_node_id hone_te_else(hone_te *te, hone_node_id branch);

@@ -74,14 +74,14 @@ void hone_te_steps_read(hone_te *te, hone_node_id steps, hone_buffer whole) {
     node->u.block.block = copy;
 }
 
-const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
-                             const hone_expr *extent) {
+static const hone_expr *te_loop(hone_te *te, hone_node_id *io_at, const char *name,
+                                hone_loop_kind kind, const hone_expr *extent) {
     if (te->ir.error || !extent || *io_at == HONE_NO_ID) return NULL;
     hone_var var = hone_func_add_var(te->func, name, te->index);
-    hone_node_id loop = var == HONE_NO_ID
-                            ? HONE_NO_ID
-                            : hone_func_add_loop(te->func, var, HONE_LOOP_SERIAL,
-                                                 (hone_range){hone_te_int(te, 0), extent});
+    hone_node_id loop =
+        var == HONE_NO_ID
+            ? HONE_NO_ID
+            : hone_func_add_loop(te->func, var, kind, (hone_range){hone_te_int(te, 0), extent});
     if (loop == HONE_NO_ID) {
         te_no_memory(te);
         return NULL;
@@ -89,6 +89,15 @@ const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
     hone_tree_append(te->func, *io_at, loop);
     *io_at = loop;
     return hone_expr_var(&te->ir, te->index, var);
+}
+
+const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
+                             const hone_expr *extent) {
+    return te_loop(te, io_at, name, HONE_LOOP_SERIAL, extent);
+}
+
+const hone_expr *hone_te_lanes(hone_te *te, hone_node_id *io_at, const char *name, int64_t count) {
+    return te_loop(te, io_at, name, HONE_LOOP_VECTORIZED, hone_te_int(te, count));
 }
 
 const hone_expr *hone_te_let(hone_te *te, hone_node_id *io_at, const char *name,

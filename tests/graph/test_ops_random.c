@@ -532,6 +532,89 @@ static void random_suppression(void) {
         hone_tensor_destroy(inputs[i]);
 }
 
+/* ---- determinants ---- */
+
+enum { LARGEST = 6 };
+
+/* By the elements of the first of the rows that are left, and the columns that are. */
+static double determinant(const float *rows, int n, int row, unsigned columns) {
+    double sum = 0, sign = 1;
+    if (row == n) return 1;
+    for (int column = 0; column < n; column++) {
+        if (!(columns >> column & 1)) continue;
+        double rest = determinant(rows, n, row + 1, columns & ~(1U << column));
+        sum += sign * (double)rows[row * n + column] * rest;
+        sign = -sign;
+    }
+    return sum;
+}
+
+/* Many elements are 0, so that rows change places and columns are zeros. */
+static void random_determinant(void) {
+    int n = between(1, LARGEST), outer = between(1, 3);
+    bool is_one = between(0, 3) == 0;
+    if (is_one) outer = 1;
+    int64_t shape[] = {outer, n, n};
+    double want[3];
+    numbers x = make(is_one ? 2 : 3, shape + is_one);
+    float *data = x.tensor->data;
+    for (int64_t i = 0; i < hone_tensor_count(x.tensor); i++)
+        data[i] = between(0, 2) ? data[i] * 3 : 0;
+    for (int i = 0; i < outer; i++)
+        want[i] = determinant(x.data + i * n * n, n, 0, ~0U);
+    char text[100], lead[16] = "";
+    if (!is_one) snprintf(lead, sizeof lead, "%d,", outer);
+    snprintf(text, sizeof text, "opset 11\ninput x f32 %s%d,%d\nnode Det x -> y\noutput y", lead, n,
+             n);
+    check(text, &x.tensor, 1, want, outer);
+    hone_tensor_destroy(x.tensor);
+}
+
+/* A product of two triangular matrices, of which one has ones along its diagonal and the other one
+ * 1 and -1, with rows in another order: exact in float32. */
+static double make_known(float *rows, int n) {
+    double low[40][40] = {{0}}, high[40][40] = {{0}}, det = 1;
+    int order[40];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            double few = between(0, 7) ? 0 : between(-1, 1) / 2.0;
+            low[i][j] = i == j ? 1 : i > j ? few : 0;
+            high[i][j] = i == j ? (between(0, 1) ? 1 : -1) : i < j ? few : 0;
+        }
+        order[i] = i;
+        det *= high[i][i];
+    }
+    for (int i = n - 1; i > 0; i--) {
+        int other = between(0, i), own = order[i];
+        order[i] = order[other];
+        order[other] = own;
+        if (other != i) det = -det;
+    }
+    for (int i = 0; i < n * n; i++) {
+        double sum = 0;
+        for (int k = 0; k < n; k++)
+            sum += low[order[i / n]][k] * high[k][i % n];
+        rows[i] = (float)sum;
+    }
+    return det;
+}
+
+/* Of sizes that fill vectors; a case in four, since they take longer. */
+static void large_determinant(void) {
+    static const int sizes[] = {15, 16, 17, 31, 32, 33, 40};
+    int n = sizes[between(0, (int)HONE_COUNT(sizes) - 1)];
+    int64_t shape[] = {2, n, n};
+    double want[2];
+    char text[100];
+    if (between(0, 3)) return;
+    numbers x = make(3, shape);
+    for (int i = 0; i < 2; i++)
+        want[i] = make_known((float *)x.tensor->data + i * n * n, n);
+    snprintf(text, sizeof text, "opset 11\ninput x f32 2,%d,%d\nnode Det x -> y\noutput y", n, n);
+    check(text, &x.tensor, 1, want, 2);
+    hone_tensor_destroy(x.tensor);
+}
+
 static const struct row {
     const char *name;
     void (*run)(void);
@@ -544,6 +627,8 @@ static const struct row {
     {"order",              random_order      },
     {"first of long rows", random_long_rows  },
     {"boxes",              random_suppression},
+    {"determinants",       random_determinant},
+    {"large determinants", large_determinant },
 };
 
 static void check_row(void **state) {
