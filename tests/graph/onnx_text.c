@@ -196,11 +196,35 @@ enum {
     TYPE_FLOAT = 1,
     TYPE_INT = 2,
     TYPE_STRING = 3,
+    TYPE_TENSOR = 4,
     TYPE_GRAPH = 5,
     TYPE_FLOATS = 6,
     TYPE_INTS = 7,
     TYPE_STRINGS = 8
 };
+
+/* {f64:1,2}: a vector. */
+static void encode_vector(char *text, hone_str *attr) {
+    hone_str proto = {0};
+    char *list = strchr(text, ':');
+    assert_non_null(list);
+    *list++ = 0;
+    list[strcspn(list, "}")] = 0;
+    const size_t row = type_row(text + 1);
+    int64_t count = 1;
+    for (const char *at = list; (at = strchr(at, ',')) != NULL; at++)
+        count++;
+    hone_tensor *tensor;
+    HONE_ASSERT_OK(hone_tensor_create(types[row].dtype, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        onnx_text_number(tensor, i, next_item(&list));
+    put_int(&proto, 1, count);
+    put_int(&proto, 2, types[row].type);
+    put_bytes(&proto, 9, tensor->data, hone_tensor_bytes(tensor));
+    hone_tensor_destroy(tensor);
+    put_message(attr, 5, &proto);
+    put_int(attr, 20, TYPE_TENSOR);
+}
 
 static void encode_attr(char *word, unsigned field, hone_str *node) {
     hone_str attr = {0};
@@ -210,6 +234,8 @@ static void encode_attr(char *word, unsigned field, hone_str *node) {
     put_text(&attr, 1, word);
     if (*value == '@') {
         put_text(&attr, 21, value + 1);
+    } else if (*value == '{') {
+        encode_vector(value, &attr);
     } else if (*value == '\'') {
         put_bytes(&attr, 4, value + 1, strlen(value) - 2);
         put_int(&attr, 20, TYPE_STRING);

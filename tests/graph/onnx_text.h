@@ -5,8 +5,8 @@
  *   const w f32 2,2 = 1,2,3,4     or "= random", the same numbers in every run
  *   external w f32 2,2 w.bin 0 16 data in another file: location, offset, length
  *   node Conv x,w -> y pads=[1,1,1,1] auto_pad='SAME' group=1 alpha=0.5   (a number with a dot is a
- *                                 float, ['a','b'] are strings, [0.5,1.0] floats; an empty name
- *                                 is an input left out: x,,w)
+ *                                 float, ['a','b'] are strings, [0.5,1.0] floats, {f64:1,2} is a
+ *                                 tensor; an empty name is an input left out: x,,w)
  *   node com.microsoft.Gelu x -> y   an operator of another domain
  *   function my.Twice x,k -> y slope add=0.5 opset=17   attributes, some with defaults; its nodes
  *   node LeakyRelu x -> t alpha=@slope                  follow, which refer to attributes by '@'

@@ -128,6 +128,26 @@ static const struct row {
      "dimension 0 is 0: there is no mean of whole numbers of nothing", HONE_CODE_TYPE},
     {"strings", "input a str 3\nnode Exp a -> y\noutput y", "not implemented for strings",
      HONE_CODE_UNSUPPORTED},
+    {"sets of trees without an end",
+     "input x f32 1,1\nnode ai.onnx.ml.TreeEnsemble x -> y n_targets=1 tree_roots=[0] "
+     "nodes_featureids=[0] nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[1] "
+     "nodes_falseleafs=[1] leaf_targetids=[0,0] leaf_weights={f32:5,7} nodes_splits={f32:0} "
+     "nodes_modes={u8:6} membership_values={f32:1}\noutput y",
+     "has 0 sets that end with NaN, 1 nodes ask for one", HONE_CODE_INVALID},
+    {"trees in a circle",
+     "input x f32 1,1\nnode ai.onnx.ml.TreeEnsemble x -> y n_targets=1 tree_roots=[0] "
+     "nodes_featureids=[0] nodes_truenodeids=[0] nodes_trueleafs=[0] nodes_falsenodeids=[1] "
+     "nodes_falseleafs=[1] leaf_targetids=[0,0] leaf_weights={f32:5,7} nodes_splits={f32:0} "
+     "nodes_modes={u8:0}\noutput y",
+     "trees of more than 128 levels", HONE_CODE_UNSUPPORTED},
+    {"a pattern that is none",
+     "input a str 3\nnode RegexFullMatch a -> y pattern='a**'\noutput y",
+     "a repetition of a repetition at byte 2", HONE_CODE_INVALID},
+    {"a pattern of Unicode's classes",
+     "input a str 3\nnode RegexFullMatch a -> y pattern='\\pL'\noutput y", "classes of Unicode",
+     HONE_CODE_UNSUPPORTED},
+    {"numbers in parts", VEC "node StringSplit x -> y\noutput y",
+     "input 0 is no tensor of strings", HONE_CODE_TYPE},
     {"strings that leave a loop",
      "input a str 3\nconst n i64 = 3\nbody\ninput i i64\ninput c bool\nnode Identity c -> d\n"
      "node Gather a,i -> e\noutput d\noutput e\nend\nnode Loop n, -> y\noutput y",

@@ -10,11 +10,6 @@
     "node Abs " a "6 -> " a "7\nnode Abs " a "7 -> " a "8\nnode Abs " a "8 -> " a "9\n"            \
     "node Abs " a "9 -> " b "\n"
 
-/* s: words for numbers x. */
-#define WORDS                                                                                      \
-    "node ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2] values_strings=['a','bcd'] "            \
-    "default_string='?'\n"
-
 static const value_row rows[] = {
     ROW("an attribute that is left out is of float32", "input x f64 1\nnode LeakyRelu x -> y", "-1",
         "-0.009999999776482582"),
@@ -81,69 +76,6 @@ static const value_row rows[] = {
         "opset 19\ninput x f32 1\nconst q f8 2 = 1.5,-448\nconst s f32 = 2\n"
         "node DequantizeLinear q,s -> d\nnode Mul d,x -> y",
         "1", "3,-896"),
-    ROW("strings come as bytes, as many as the longest has",
-        "input x i64 3\n" WORDS "node Identity s -> y", "2,1,7", "98,99,100,97,0,0,63,0,0"),
-    ROW("what moves strings is any operator that moves",
-        "input x i64 2\n" WORDS "const k i64 1 = 1\nnode Gather s,k -> b axis=0\n"
-        "node Constant -> e value_strings=['ef','']\nnode Concat e,b,s -> y axis=0",
-        "1,2", "101,102,0,0,0,0,98,99,100,97,0,0,98,99,100"),
-    ROW("strings are chosen by conditions",
-        "input x i64 2\n" WORDS "const k i64 = 1\nnode Equal x,k -> c\n"
-        "node Constant -> e value_string='xy'\nnode Where c,e,s -> y",
-        "1,2", "120,121,0,98,99,100"),
-    ROW("and compared",
-        "input x i64 3\n" WORDS "node Constant -> e value_string='bcd'\n"
-        "node Equal s,e -> c\nnode Cast c -> y to=7",
-        "1,2,9", "0,1,0"),
-    ROW("a shape is that of the strings", "input x i64 3\n" WORDS "node Shape s -> y", "1,2,3",
-        "3"),
-    ROW("strings behind each other",
-        "opset 20\ninput x i64 3\n" WORDS "node Constant -> e value_strings=['-','','xyzw']\n"
-        "node StringConcat s,e -> y",
-        "1,2,9", "97,45,0,0,0,98,99,100,0,0,63,120,121,122,119"),
-    ROW("without stop words, in capitals",
-        "input x i64 4\n" WORDS
-        "node StringNormalizer s -> y stopwords=['A'] case_change_action='UPPER'",
-        "1,2,1,9", "66,67,68,63,0,0"),
-    ROW("a stop word of another case stays, where case counts",
-        "input x i64 2\n" WORDS
-        "node StringNormalizer s -> y stopwords=['A','bcd'] is_case_sensitive=1",
-        "1,2", "97"),
-    ROW("of nothing but stop words an empty string is left",
-        "input x i64 2\n" WORDS "node StringNormalizer s -> y stopwords=['a']", "1,1", "0"),
-    ROW("strings as numbers of classes",
-        "input x i64 3\n" WORDS
-        "node ai.onnx.ml.LabelEncoder s -> y keys_strings=['bcd','?'] values_int64s=[5,6]",
-        "1,2,9", "-1,5,6"),
-    ROW("classes that have names",
-        "input x f32 2,1\nnode ai.onnx.ml.LinearClassifier x -> y,z coefficients=[1.0,-1.0] "
-        "intercepts=[0.0,0.0] classlabels_strings=['up','down']",
-        "3,-3", "117,112,0,0,100,111,119,110"),
-    ROW("numbers that strings spell",
-        "input x f64 1\nnode Constant -> s value_strings=['-12.5e3','7','.25','1e-4','-inf','NaN',"
-        "'123456789.125']\nnode Cast s -> n to=11\nnode Add n,x -> y",
-        "0", "-12500,7,0.25,0.0001,-inf,nan,123456789.125"),
-    ROW("those that float64 has few bits for",
-        "input x f64 1\nnode Constant -> s value_strings=['3e-310','2250738585072014e-323']\n"
-        "node Cast s -> n to=11\nconst k f64 = 1e300\nnode Mul n,k -> m\nnode Mul m,x -> y",
-        "1e10", "3,225.0738585072014"),
-    ROW("whole numbers that strings spell are exact",
-        "input x i64 4\nnode Constant -> s value_strings=['9007199254740993',"
-        "'-9223372036854775807','2e3','-7.9']\nnode Cast s -> n to=7\nnode Sub n,x -> y",
-        "9007199254740992,-9223372036854775806,0,0", "1,-1,2000,-7"),
-    ROW("a number that is no key is exact, too",
-        "input x i64 2\nnode ai.onnx.ml.LabelEncoder x -> n keys_int64s=[1] values_int64s=[2] "
-        "default_int64=9007199254740993\nnode Constant -> k value_ints=[2,9007199254740992]\n"
-        "node Sub n,k -> y",
-        "1,7", "0,1"),
-    ROW("NaN is a key",
-        "input x f32 3\nnode ai.onnx.ml.LabelEncoder x -> y keys_floats=[1.0,nan] "
-        "values_floats=[5.0,6.0] default_float=-1.0",
-        "nan,1,2", "6,5,-1"),
-    ROW("of equal keys the first counts",
-        "input x i64 4\nnode ai.onnx.ml.LabelEncoder x -> y keys_int64s=[3,5,3,9,5] "
-        "values_floats=[1.0,2.0,3.0,4.0,5.0] default_float=-1.0",
-        "3,5,7,9", "1,2,-1,4"),
     ROW("sums of what data leaves empty are 0",
         "input x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "const a i64 1 = 1\nnode ReduceSum f,a -> y keepdims=0",

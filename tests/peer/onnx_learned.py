@@ -11,12 +11,15 @@ import sys
 import numpy
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import helper, numpy_helper
 
 from hone_cli import FIRST_SEED, Hone
 
 WAYS = {"interpreted": ["--interpret"], "plain": ["--no-schedule"], "default": []}
 DOMAIN = "ai.onnx.ml"
+
+
+MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 
 
 class Draw:
@@ -48,7 +51,7 @@ def grow(draw, depth, features, nodes):
 
 
 def forest(draw, features, targets, stem, one_id=None, positive=False):
-    mode = draw.one_of(("BRANCH_LEQ", "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"))
+    modes = draw.one_of((MODES[:1], MODES[:1], MODES[1:2], MODES[2:3], MODES[3:4], MODES))
     words = {f"nodes_{k}": [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids",
                                         "falsenodeids", "missing_value_tracks_true")}
     weights = {f"{stem}_{k}": [] for k in ("treeids", "nodeids", "ids", "weights")}
@@ -57,7 +60,7 @@ def forest(draw, features, targets, stem, one_id=None, positive=False):
         grow(draw, draw.between(1, 4), features, nodes)
         for place, (feature, value, yes, no, tracks) in enumerate(nodes):
             is_leaf = feature is None
-            row = (tree, place, 0 if is_leaf else feature, float(value), "LEAF" if is_leaf else mode, yes, no, tracks)
+            row = (tree, place, 0 if is_leaf else feature, float(value), "LEAF" if is_leaf else draw.one_of(modes), yes, no, tracks)
             for key, item in zip(words, row):
                 words[key].append(item)
             for target in range(targets if is_leaf else 0):
@@ -73,8 +76,48 @@ def tree_regressor(draw):
     words = forest(draw, features, targets, "target")
     if draw.between(0, 1):
         words["base_values"] = [float(v) for v in draw.floats(targets)]
-    return [draw.floats(6, features)], dict(
-        words, n_targets=targets, aggregate_function=draw.one_of(("SUM", "AVERAGE")))
+    post = draw.one_of(("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO")) if targets > 1 else "NONE"
+    return [draw.floats(6, features)], dict(words, n_targets=targets, post_transform=post,
+                                            aggregate_function=draw.one_of(("SUM", "AVERAGE", "MIN", "MAX")))
+
+
+def ensemble(draw):
+    """Of opset 5: nodes and leaves apart, some nodes ask for members of sets. SOFTMAX and LOGISTIC have
+    other numbers in onnxruntime than in the standard, and one target is not transformed there."""
+    features, targets, kind = draw.between(1, 4), draw.between(1, 3), draw.one_of(("float32", "float64"))
+    names = ("modes", "featureids", "splits", "truenodeids", "trueleafs", "falsenodeids", "falseleafs",
+             "missing_value_tracks_true")
+    rows, leaves, sets, roots = [], [], [], []
+
+    def grow_node(depth):
+        at = len(rows)
+        mode = draw.between(0, 6)
+        rows.append(None)
+        if mode == 6:
+            sets.extend([float(draw.between(-2, 2)) for _ in range(draw.between(1, 3))] + [float("nan")])
+        sides = []
+        for _ in range(2):
+            if depth > 1 and draw.between(0, 2):
+                sides += [grow_node(depth - 1), 0]
+            else:
+                leaves.append((draw.between(0, targets - 1), float(draw.floats(1)[0])))
+                sides += [len(leaves) - 1, 1]
+        rows[at] = (mode, draw.between(0, features - 1), float(draw.between(-2, 2)), *sides, draw.between(0, 1))
+        return at
+
+    for _ in range(draw.between(1, 4)):
+        roots.append(grow_node(draw.between(1, 4)))
+    words = {f"nodes_{name}": list(column) for name, column in zip(names, zip(*rows))}
+    words["nodes_modes"] = numpy_helper.from_array(numpy.array(words["nodes_modes"], "uint8"))
+    words["nodes_splits"] = numpy_helper.from_array(numpy.array(words["nodes_splits"], kind))
+    if sets:
+        words["membership_values"] = numpy_helper.from_array(numpy.array(sets, kind))
+    data = draw.rng.integers(-2, 3, (7, features)).astype(kind)
+    data[draw.rng.random(data.shape) < 0.1] = numpy.nan
+    return [data], dict(
+        words, tree_roots=roots, n_targets=targets, leaf_targetids=[t for t, _ in leaves],
+        leaf_weights=numpy_helper.from_array(numpy.array([w for _, w in leaves], kind)),
+        aggregate_function=draw.between(0, 3), post_transform=draw.one_of((0, 3)) if targets > 1 else 0)
 
 
 def tree_classifier(draw):
@@ -143,7 +186,7 @@ def extractor(draw):
 
 
 OPERATORS = {
-    "TreeEnsembleRegressor": (tree_regressor, 1), "TreeEnsembleClassifier": (tree_classifier, 2),
+    "TreeEnsemble": (ensemble, 1), "TreeEnsembleRegressor": (tree_regressor, 1), "TreeEnsembleClassifier": (tree_classifier, 2),
     "LinearRegressor": (linear, 1), "LinearClassifier": (linear_classifier, 2), "Scaler": (scaler, 1),
     "Normalizer": (normalizer, 1), "Imputer": (imputer, 1), "Binarizer": (binarizer, 1),
     "LabelEncoder": (encoder, 1), "ArrayFeatureExtractor": (extractor, 1)}
@@ -157,7 +200,8 @@ def model_of(op, arrays, outputs, words):
     node = helper.make_node(op, names, [f"y{i}" for i in range(outputs)], domain=DOMAIN, **words)
     made = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph([node], "learned", infos, made)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 3)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17),
+                                                   helper.make_opsetid(DOMAIN, 5 if op == "TreeEnsemble" else 3)])
     model.ir_version = 8
     return model
 

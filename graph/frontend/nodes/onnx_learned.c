@@ -6,8 +6,9 @@
 
 /* ---- attributes and tables ---- */
 
-hone_status onnx_attr_floats(const onnx_reader *r, const char *name, const float **out,
-                             uint32_t *out_count) {
+/* Floats of an attribute; none when it is absent. */
+static hone_status attr_floats(const onnx_reader *r, const char *name, const float **out,
+                               uint32_t *out_count) {
     const Onnx__AttributeProto *attr = onnx_attr(r, name);
     if (attr && attr->n_floats > INT32_MAX)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' is too long", name);
@@ -26,8 +27,56 @@ hone_status onnx_attr_int64s(const onnx_reader *r, const char *name, const int64
     return HONE_OK;
 }
 
-hone_status onnx_float_table(onnx_reader *r, int64_t rows, int64_t columns, const float *values,
-                             hone_garg *out) {
+hone_status onnx_attr_tensor(onnx_reader *r, const char *name, const double **out,
+                             uint32_t *out_count) {
+    const Onnx__AttributeProto *attr = onnx_attr(r, name);
+    hone_tensor *tensor;
+    *out = NULL;
+    *out_count = 0;
+    if (!attr) return HONE_OK;
+    if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' must be a tensor", name);
+    HONE_TRY(onnx_unpack_tensor(r, attr->t, NULL, &tensor));
+    const int64_t count = hone_tensor_count(tensor);
+    double *numbers =
+        count > INT32_MAX ? NULL : hone_arena_alloc(r->arena, (size_t)count * sizeof *numbers + 1);
+    for (int64_t i = 0; numbers && i < count; i++)
+        numbers[i] = hone_tensor_get_f64(tensor, i);
+    hone_tensor_destroy(tensor);
+    if (!numbers) return HONE_NO_MEMORY("model");
+    *out = numbers;
+    *out_count = (uint32_t)count;
+    return HONE_OK;
+}
+
+hone_status onnx_attr_doubles(onnx_reader *r, const char *name, const double **out,
+                              uint32_t *out_count) {
+    const float *floats;
+    const char *as_tensor = hone_arena_printf(r->arena, "%s_as_tensor", name);
+    if (!as_tensor) return HONE_NO_MEMORY("model");
+    HONE_TRY(onnx_attr_tensor(r, as_tensor, out, out_count));
+    if (*out_count) return HONE_OK;
+    HONE_TRY(attr_floats(r, name, &floats, out_count));
+    double *numbers = hone_arena_alloc(r->arena, *out_count * sizeof *numbers + 1);
+    if (!numbers) return HONE_NO_MEMORY("model");
+    for (uint32_t i = 0; i < *out_count; i++)
+        numbers[i] = (double)floats[i];
+    *out = numbers;
+    return HONE_OK;
+}
+
+hone_status onnx_number_table(onnx_reader *r, hone_dtype dtype, int64_t rows, int64_t columns,
+                              const double *values, hone_garg *out) {
+    const int64_t shape[2] = {rows, columns}, count = rows ? rows * columns : columns;
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(dtype, rows ? 2 : 1, rows ? shape : shape + 1, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_f64(tensor, i, values[i]);
+    return onnx_add_constant(r, tensor, out);
+}
+
+/* A constant of float32, [rows, columns] or, where rows is 0, [columns]. */
+static hone_status float_table(onnx_reader *r, int64_t rows, int64_t columns, const float *values,
+                               hone_garg *out) {
     int64_t shape[2] = {rows, columns}, count = rows ? rows * columns : columns;
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, rows ? 2 : 1, rows ? shape : shape + 1, &tensor));
@@ -44,12 +93,12 @@ hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values,
     return onnx_add_constant(r, tensor, out);
 }
 
-hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_garg *out) {
+hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_dtype dtype, hone_garg *out) {
     const hone_sinfo *info;
     *out = r->inputs[input];
     HONE_TRY(onnx_as_tensor(r, out));
     HONE_TRY(onnx_info(r, out, &info));
-    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F32, out));
+    HONE_TRY(onnx_emit_cast(r, *out, dtype, out));
     if (info->rank == 2) return HONE_OK;
     if (info->rank != 1)
         return HONE_ERROR(HONE_CODE_INVALID, "features of %d dimensions", info->rank);
@@ -59,20 +108,85 @@ hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_garg *out) {
 
 /* ---- scores ---- */
 
-enum { TRANSFORM_NONE, TRANSFORM_SOFTMAX, TRANSFORM_LOGISTIC };
+enum {
+    TRANSFORM_NONE,
+    TRANSFORM_SOFTMAX,
+    TRANSFORM_LOGISTIC,
+    TRANSFORM_SOFTMAX_ZERO,
+    TRANSFORM_PROBIT
+};
 
 static hone_status read_transform(const onnx_reader *r, uint32_t *out) {
-    static const char *const words[] = {"NONE", "SOFTMAX", "LOGISTIC", NULL};
+    static const char *const words[] = {"NONE",         "SOFTMAX", "LOGISTIC",
+                                        "SOFTMAX_ZERO", "PROBIT",  NULL};
     return onnx_attr_word(r, "post_transform", words[0], words, out);
+}
+
+/* A softmax in which zeros stay zeros, and what is less than 1e-7 counts for nothing. */
+static hone_status softmax_of_others(onnx_reader *r, hone_garg *io) {
+    hone_garg most, e, size, is_none, zero, scaled, sum;
+    HONE_TRY(onnx_emit_along(r, "max", *io, -1, &most));
+    HONE_TRY(onnx_emit2(r, "subtract", *io, most, &e));
+    HONE_TRY(onnx_emit1(r, "exp", e, &e));
+    HONE_TRY(onnx_emit1(r, "abs", *io, &size));
+    HONE_TRY(onnx_with_scalar(r, "less_equal", size, (double)0.0000001f, &is_none));
+    HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
+    HONE_TRY(onnx_emit_where(r, is_none, zero, e, &sum));
+    HONE_TRY(onnx_emit_along(r, "sum", sum, -1, &sum));
+    HONE_TRY(onnx_emit1(r, "negative", most, &scaled));
+    HONE_TRY(onnx_emit1(r, "exp", scaled, &scaled));
+    HONE_TRY(onnx_emit2(r, "multiply", *io, scaled, &scaled));
+    HONE_TRY(onnx_emit_where(r, is_none, scaled, e, io));
+    return onnx_emit2(r, "divide", *io, sum, io);
+}
+
+/* sqrt(2) erfinv(2 x - 1), as onnxruntime comes near it (Winitzki 2008): with l = log(1 - y^2),
+ * v = 2 / (pi a) + l / 2, erfinv(y) is y's sign times sqrt(sqrt(v^2 - l / a) - v); a = 0.147. */
+static hone_status probit(onnx_reader *r, hone_garg *io) {
+    static const double a = 0.147, pi = 3.14159265358979;
+    hone_garg y, l, v, root, sign;
+    HONE_TRY(onnx_with_scalar(r, "multiply", *io, 2, &y));
+    HONE_TRY(onnx_with_scalar(r, "subtract", y, 1, &y));
+    HONE_TRY(onnx_emit2(r, "multiply", y, y, &l));
+    HONE_TRY(onnx_emit1(r, "negative", l, &l));
+    HONE_TRY(onnx_with_scalar(r, "add", l, 1, &l));
+    HONE_TRY(onnx_emit1(r, "log", l, &l));
+    HONE_TRY(onnx_with_scalar(r, "multiply", l, 0.5, &v));
+    HONE_TRY(onnx_with_scalar(r, "add", v, 2 / (pi * a), &v));
+    HONE_TRY(onnx_with_scalar(r, "divide", l, a, &l));
+    HONE_TRY(onnx_emit2(r, "multiply", v, v, &root));
+    HONE_TRY(onnx_emit2(r, "subtract", root, l, &root));
+    HONE_TRY(onnx_emit1(r, "sqrt", root, &root));
+    HONE_TRY(onnx_emit2(r, "subtract", root, v, &root));
+    HONE_TRY(onnx_emit1(r, "sqrt", root, &root));
+    HONE_TRY(onnx_emit1(r, "sign", y, &sign));
+    HONE_TRY(onnx_emit2(r, "multiply", root, sign, io));
+    return onnx_with_scalar(r, "multiply", *io, 1.41421356, io);
+}
+
+hone_status onnx_transform_by(onnx_reader *r, int64_t transform, hone_garg *io) {
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(-1)};
+    switch (transform) {
+    case TRANSFORM_NONE:
+        return HONE_OK;
+    case TRANSFORM_SOFTMAX:
+        return onnx_emit(r, "nn.softmax", 1, io, 1, &axis, io);
+    case TRANSFORM_LOGISTIC:
+        return onnx_emit1(r, "sigmoid", *io, io);
+    case TRANSFORM_SOFTMAX_ZERO:
+        return softmax_of_others(r, io);
+    case TRANSFORM_PROBIT:
+        return probit(r, io);
+    default:
+        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'post_transform' is %lld",
+                          (long long)transform);
+    }
 }
 
 hone_status onnx_post_transform(onnx_reader *r, hone_garg *io) {
     uint32_t transform;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(-1)};
     HONE_TRY(read_transform(r, &transform));
-    if (transform == TRANSFORM_LOGISTIC) return onnx_emit1(r, "sigmoid", *io, io);
-    if (transform == TRANSFORM_SOFTMAX) return onnx_emit(r, "nn.softmax", 1, io, 1, &axis, io);
-    return HONE_OK;
+    return onnx_transform_by(r, transform, io);
 }
 
 hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings, hone_garg *out,
@@ -103,6 +217,8 @@ static hone_status both_scores(onnx_reader *r, hone_garg score, bool are_mixed, 
     uint32_t transform;
     hone_garg parts[2] = {score, score}, one;
     HONE_TRY(read_transform(r, &transform));
+    if (transform == TRANSFORM_PROBIT)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "PROBIT of one score for two classes");
     if (are_mixed) {
         HONE_TRY(onnx_emit1(r, "negative", score, &parts[0]));
         for (int i = 0; i < 2 && transform == TRANSFORM_LOGISTIC; i++)
@@ -134,17 +250,17 @@ static hone_status linear_scores(onnx_reader *r, int64_t targets, hone_garg *out
     uint32_t weight_count, shift_count;
     hone_garg sides[2], shift;
     hone_attr turn = {"transpose_b", HONE_VALUE_OF_BOOL(1)};
-    HONE_TRY(onnx_attr_floats(r, "coefficients", &weights, &weight_count));
-    HONE_TRY(onnx_attr_floats(r, "intercepts", &shifts, &shift_count));
+    HONE_TRY(attr_floats(r, "coefficients", &weights, &weight_count));
+    HONE_TRY(attr_floats(r, "intercepts", &shifts, &shift_count));
     if (targets < 1 || weight_count < targets || weight_count % targets ||
         (shift_count && shift_count != targets))
         return HONE_ERROR(HONE_CODE_INVALID, "%u coefficients and %u intercepts for %lld targets",
                           weight_count, shift_count, (long long)targets);
-    HONE_TRY(onnx_rows(r, 0, &sides[0]));
-    HONE_TRY(onnx_float_table(r, targets, weight_count / targets, weights, &sides[1]));
+    HONE_TRY(onnx_rows(r, 0, HONE_DTYPE_F32, &sides[0]));
+    HONE_TRY(float_table(r, targets, weight_count / targets, weights, &sides[1]));
     HONE_TRY(onnx_emit(r, "matmul", 2, sides, 1, &turn, out));
     if (!shift_count) return HONE_OK;
-    HONE_TRY(onnx_float_table(r, 0, shift_count, shifts, &shift));
+    HONE_TRY(float_table(r, 0, shift_count, shifts, &shift));
     return onnx_emit2(r, "add", *out, shift, out);
 }
 
@@ -160,7 +276,7 @@ static hone_status convert_linear_classifier(onnx_reader *r, hone_garg *out) {
     uint32_t count, targets;
     hone_garg labels, scores;
     HONE_TRY(onnx_class_labels(r, "classlabels_ints", "classlabels_strings", &labels, &count));
-    HONE_TRY(onnx_attr_floats(r, "intercepts", &shifts, &targets));
+    HONE_TRY(attr_floats(r, "intercepts", &shifts, &targets));
     HONE_TRY(linear_scores(r, targets, &scores));
     if (targets == 1 && count == 2) return onnx_two_classes(r, scores, labels, 0, true, out);
     if (targets != count)
@@ -180,11 +296,11 @@ static hone_status convert_scaler(onnx_reader *r, hone_garg *out) {
         {"offset", "subtract"},
         {"scale",  "multiply"}
     };
-    HONE_TRY(onnx_rows(r, 0, out));
+    HONE_TRY(onnx_rows(r, 0, HONE_DTYPE_F32, out));
     for (int i = 0; i < 2; i++) {
-        HONE_TRY(onnx_attr_floats(r, steps[i][0], &numbers, &count));
+        HONE_TRY(attr_floats(r, steps[i][0], &numbers, &count));
         if (!count) continue;
-        HONE_TRY(onnx_float_table(r, 0, count, numbers, &table));
+        HONE_TRY(float_table(r, 0, count, numbers, &table));
         HONE_TRY(onnx_emit2(r, steps[i][1], *out, table, out));
     }
     return HONE_OK;
@@ -196,7 +312,7 @@ static hone_status convert_normalizer(onnx_reader *r, hone_garg *out) {
     uint32_t norm;
     hone_garg x, size, is_zero, one;
     HONE_TRY(onnx_attr_word(r, "norm", words[0], words, &norm));
-    HONE_TRY(onnx_rows(r, 0, &x));
+    HONE_TRY(onnx_rows(r, 0, HONE_DTYPE_F32, &x));
     if (norm == 0) {
         HONE_TRY(onnx_emit_along(r, "max", x, 1, &size));
     } else {
@@ -229,14 +345,14 @@ static hone_status convert_imputer(onnx_reader *r, hone_garg *out) {
     double replaced;
     hone_garg table, is_gone;
     const hone_sinfo *info;
-    HONE_TRY(onnx_attr_floats(r, "imputed_value_floats", &numbers, &count));
+    HONE_TRY(attr_floats(r, "imputed_value_floats", &numbers, &count));
     HONE_TRY(onnx_attr_int64s(r, "imputed_value_int64s", &whole, &whole_count));
     HONE_TRY(onnx_attr_float(r, "replaced_value_float", 0, &replaced));
     if (!count || whole_count)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "whole numbers that are filled in");
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_input_info(r, 0, &info));
-    HONE_TRY(onnx_float_table(r, 0, count, numbers, &table));
+    HONE_TRY(float_table(r, 0, count, numbers, &table));
     HONE_TRY(onnx_emit_cast(r, table, info->dtype, &table));
     HONE_TRY(replaced != replaced ? onnx_emit1(r, "isnan", r->inputs[0], &is_gone)
                                   : onnx_with_scalar(r, "equal", r->inputs[0], replaced, &is_gone));
@@ -262,7 +378,7 @@ static hone_status convert_vectorizer(onnx_reader *r, hone_garg *out) {
     hone_garg parts[ONNX_MAX_INPUTS];
     uint32_t count = r->input_count;
     for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(onnx_rows(r, i, &parts[i]));
+        HONE_TRY(onnx_rows(r, i, HONE_DTYPE_F32, &parts[i]));
     *out = parts[0];
     return count == 1 ? HONE_OK : onnx_emit_concat(r, count, parts, 1, out);
 }
@@ -303,8 +419,8 @@ static hone_status table_of(onnx_reader *r, const char *which, uint32_t *out_cou
     HONE_TRY(onnx_attr_int64s(r, name, &ints, out_count));
     if (*out_count) return onnx_int_table(r, *out_count, ints, out);
     snprintf(name, sizeof name, "%s_floats", which);
-    HONE_TRY(onnx_attr_floats(r, name, &floats, out_count));
-    if (*out_count) return onnx_float_table(r, 0, *out_count, floats, out);
+    HONE_TRY(attr_floats(r, name, &floats, out_count));
+    if (*out_count) return float_table(r, 0, *out_count, floats, out);
     snprintf(name, sizeof name, "%s_strings", which);
     strings = onnx_attr(r, name);
     *out_count = strings ? (uint32_t)strings->n_strings : 0;
@@ -332,7 +448,7 @@ static hone_status other_value(onnx_reader *r, const hone_garg *values, hone_gar
     HONE_TRY(onnx_attr_int(r, "default_int64", -1, &whole));
     HONE_TRY(onnx_attr_float(r, "default_float", 0, &number));
     const float as_float = (float)number;
-    HONE_TRY(hone_dtype_is_float(info->dtype) ? onnx_float_table(r, 0, 1, &as_float, out)
+    HONE_TRY(hone_dtype_is_float(info->dtype) ? float_table(r, 0, 1, &as_float, out)
                                               : onnx_int_table(r, 1, &whole, out));
     return onnx_emit_cast(r, *out, info->dtype, out);
 }
@@ -393,7 +509,7 @@ static hone_status convert_label_encoder(onnx_reader *r, hone_garg *out) {
 /* ---- ZipMap: maps are no tensors; what they hold, class by class, is ---- */
 
 static hone_status convert_zip_map(onnx_reader *r, hone_garg *out) {
-    return onnx_rows(r, 0, out);
+    return onnx_rows(r, 0, HONE_DTYPE_F32, out);
 }
 
 const onnx_converter onnx_learned_converters[] = {

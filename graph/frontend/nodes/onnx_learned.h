@@ -4,22 +4,29 @@
 
 #include "graph/frontend/nodes/onnx_nodes.h"
 
-/* Floats of an attribute; none when it is absent. */
-HONE_NODISCARD hone_status onnx_attr_floats(const onnx_reader *r, const char *name,
-                                            const float **out, uint32_t *out_count);
 /* Whole numbers of an attribute; none when it is absent. */
 HONE_NODISCARD hone_status onnx_attr_int64s(const onnx_reader *r, const char *name,
                                             const int64_t **out, uint32_t *out_count);
-/* A constant of float32, [rows, columns] or, where rows is 0, [columns]. */
-HONE_NODISCARD hone_status onnx_float_table(onnx_reader *r, int64_t rows, int64_t columns,
-                                            const float *values, hone_garg *out);
+/* Numbers of the tensor NAME_as_tensor, or else of the list NAME; none when both are absent. They
+ * are in the arena. */
+HONE_NODISCARD hone_status onnx_attr_doubles(onnx_reader *r, const char *name, const double **out,
+                                             uint32_t *out_count);
+/* Numbers of an attribute that is a tensor; none when it is absent. They are in the arena. */
+HONE_NODISCARD hone_status onnx_attr_tensor(onnx_reader *r, const char *name, const double **out,
+                                            uint32_t *out_count);
+/* A constant of the type, [rows, columns] or, where rows is 0, [columns]. */
+HONE_NODISCARD hone_status onnx_number_table(onnx_reader *r, hone_dtype dtype, int64_t rows,
+                                             int64_t columns, const double *values, hone_garg *out);
 /* A constant vector of int64. */
 HONE_NODISCARD hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values,
                                           hone_garg *out);
-/* An input of numbers of any type as float32 of two dimensions; a vector is one row. */
-HONE_NODISCARD hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_garg *out);
+/* An input of numbers of any type as such of dtype, of two dimensions; a vector is one row. */
+HONE_NODISCARD hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_dtype dtype,
+                                     hone_garg *out);
 /* The attribute post_transform on scores [rows, targets]. */
 HONE_NODISCARD hone_status onnx_post_transform(onnx_reader *r, hone_garg *io);
+/* By its number: NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT. */
+HONE_NODISCARD hone_status onnx_transform_by(onnx_reader *r, int64_t transform, hone_garg *io);
 /* Labels of the classes, whole numbers or a text. */
 HONE_NODISCARD hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings,
                                              hone_garg *out, uint32_t *out_count);

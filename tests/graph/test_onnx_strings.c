@@ -1,0 +1,145 @@
+/* tests/graph/test_onnx_strings.c - operators of strings, and of ai.onnx.ml: words for numbers,
+ * patterns, parts, trees. */
+#include "tests/graph/value_rows.h"
+
+/* One node with two leaves. */
+#define TREE                                                                                       \
+    "node ai.onnx.ml.TreeEnsemble x -> y n_targets=1 tree_roots=[0] nodes_featureids=[0] "         \
+    "nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[1] nodes_falseleafs=[1] "       \
+    "leaf_targetids=[0,0] leaf_weights={f32:5,7} "
+/* x <= 1: (x > 0: 1, else 2), else 10. */
+#define TREES                                                                                      \
+    "node ai.onnx.ml.TreeEnsembleRegressor x -> y nodes_treeids=[0,0,0,0,0] "                      \
+    "nodes_nodeids=[0,1,2,3,4] nodes_featureids=[0,0,0,0,0] nodes_values=[1.0,0.0,0.0,0.0,0.0] "   \
+    "nodes_modes=['BRANCH_LEQ','BRANCH_GT','LEAF','LEAF','LEAF'] nodes_truenodeids=[1,3,0,0,0] "   \
+    "nodes_falsenodeids=[2,4,0,0,0] target_treeids=[0,0,0] target_nodeids=[2,3,4] "                \
+    "target_ids=[0,0,0] target_weights=[10.0,1.0,2.0] "
+/* s: words for numbers x. */
+#define WORDS                                                                                      \
+    "node ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2] values_strings=['a','bcd'] "            \
+    "default_string='?'\n"
+/* s: others, given behind it, for 1, 2 and 3. */
+#define KEYS                                                                                       \
+    "node ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2,3] default_string='' values_strings=["
+
+static const value_row rows[] = {
+    ROW("strings come as bytes, as many as the longest has",
+        "input x i64 3\n" WORDS "node Identity s -> y", "2,1,7", "98,99,100,97,0,0,63,0,0"),
+    ROW("what moves strings is any operator that moves",
+        "input x i64 2\n" WORDS "const k i64 1 = 1\nnode Gather s,k -> b axis=0\n"
+        "node Constant -> e value_strings=['ef','']\nnode Concat e,b,s -> y axis=0",
+        "1,2", "101,102,0,0,0,0,98,99,100,97,0,0,98,99,100"),
+    ROW("strings are chosen by conditions",
+        "input x i64 2\n" WORDS "const k i64 = 1\nnode Equal x,k -> c\n"
+        "node Constant -> e value_string='xy'\nnode Where c,e,s -> y",
+        "1,2", "120,121,0,98,99,100"),
+    ROW("and compared",
+        "input x i64 3\n" WORDS "node Constant -> e value_string='bcd'\n"
+        "node Equal s,e -> c\nnode Cast c -> y to=7",
+        "1,2,9", "0,1,0"),
+    ROW("a shape is that of the strings", "input x i64 3\n" WORDS "node Shape s -> y", "1,2,3",
+        "3"),
+    ROW("strings behind each other",
+        "opset 20\ninput x i64 3\n" WORDS "node Constant -> e value_strings=['-','','xyzw']\n"
+        "node StringConcat s,e -> y",
+        "1,2,9", "97,45,0,0,0,98,99,100,0,0,63,120,121,122,119"),
+    ROW("without stop words, in capitals",
+        "input x i64 4\n" WORDS
+        "node StringNormalizer s -> y stopwords=['A'] case_change_action='UPPER'",
+        "1,2,1,9", "66,67,68,63,0,0"),
+    ROW("a stop word of another case stays, where case counts",
+        "input x i64 2\n" WORDS
+        "node StringNormalizer s -> y stopwords=['A','bcd'] is_case_sensitive=1",
+        "1,2", "97"),
+    ROW("of nothing but stop words an empty string is left",
+        "input x i64 2\n" WORDS "node StringNormalizer s -> y stopwords=['a']", "1,1", "0"),
+    ROW("strings in parts",
+        "input x i64 2\n" KEYS "'ab-c','d','z']\nnode StringSplit s -> y delimiter='-'", "1,2",
+        "97,98,99,0,100,0,0,0"),
+    ROW("how many they are",
+        "input x i64 3\n" KEYS "'a--b-','','-']\nnode StringSplit s -> t,y delimiter='-'", "1,2,3",
+        "4,1,2"),
+    ROW("delimiters do not overlap",
+        "input x i64 3\n" KEYS "'aaa','aaaa','ba']\nnode StringSplit s -> t,y delimiter='aa'",
+        "1,2,3", "2,3,1"),
+    ROW("a delimiter that begins again in itself",
+        "input x i64 2\n" KEYS "'xababac','aabac','z']\nnode StringSplit s -> t,y delimiter='abac'",
+        "1,2", "2,2"),
+    ROW("what is left after the last split stays together",
+        "input x i64 2\n" KEYS "'-a-b-','c','z']\nnode StringSplit s -> y delimiter='-' maxsplit=1",
+        "1,2", "0,0,0,0,97,45,98,45,99,0,0,0,0,0,0,0"),
+    ROW("parts between blanks",
+        "input x i64 3\n" KEYS "'\ta\t\tbc\t','\t','\va\rb\fd']\nnode StringSplit s -> t,y",
+        "1,2,3", "2,0,3"),
+    ROW("blanks at the end belong to what is left",
+        "input x i64 2\n" KEYS "'\ta\t\tb\tc\t','d\t','z']\nnode StringSplit s -> y maxsplit=1",
+        "1,2", "97,0,0,0,98,9,99,9,100,0,0,0,0,0,0,0"),
+    ROW("no split at all",
+        "input x i64 2\n" KEYS "'a-b','','z']\nnode StringSplit s -> t,y delimiter='-' maxsplit=0",
+        "1,2", "1,1"),
+    ROW("strings that a pattern matches",
+        "input x i64 3\n" KEYS "'www.a.com','www.a.co.uk','']\n"
+        "node RegexFullMatch s -> c pattern='www\\.[\\w.-]+\\.\\bcom\\b'\nnode Cast c -> y to=7",
+        "1,2,3", "1,0,0"),
+    ROW("nothing matches what may be nothing",
+        "input x i64 2\n" KEYS "'ab','','z']\n"
+        "node RegexFullMatch s -> c pattern='(?i)[A-B]{2}|'\nnode Cast c -> y to=7",
+        "1,9", "1,1"),
+    ROW("strings as numbers of classes",
+        "input x i64 3\n" WORDS
+        "node ai.onnx.ml.LabelEncoder s -> y keys_strings=['bcd','?'] values_int64s=[5,6]",
+        "1,2,9", "-1,5,6"),
+    ROW("trees whose nodes ask for members of sets",
+        "input x f32 5,1\n" TREE
+        "nodes_modes={u8:6} nodes_splits={f32:0} membership_values={f32:1,3,nan}",
+        "1,2,3,nan,-1", "5,7,5,7,7"),
+    ROW("NaN where the node says so",
+        "input x f32 3,1\n" TREE
+        "nodes_modes={u8:6} nodes_splits={f32:0} membership_values={f32:1,3,nan} "
+        "nodes_missing_value_tracks_true=[1]",
+        "3,nan,2", "5,5,7"),
+    ROW("a set of nothing",
+        "input x f32 2,1\n" TREE
+        "nodes_modes={u8:6} nodes_splits={f32:0} membership_values={f32:nan}",
+        "0,nan", "7,7"),
+    ROW("limits of float64 are not rounded",
+        "input x f64 2,1\n" TREE "nodes_modes={u8:1} nodes_splits={f64:0.1}",
+        "0.1,0.09999999999999999", "7,5"),
+    ROW("nodes that compare in several ways", "input x f32 3,1\n" TREES "n_targets=1", "2,1,0",
+        "10,1,2"),
+    ROW("the least of what trees give, 0 where none gives anything",
+        "input x f32 2,1\n" TREES "n_targets=2 aggregate_function='MIN'", "2,1", "10,0,1,0"),
+    ROW("classes that have names",
+        "input x f32 2,1\nnode ai.onnx.ml.LinearClassifier x -> y,z coefficients=[1.0,-1.0] "
+        "intercepts=[0.0,0.0] classlabels_strings=['up','down']",
+        "3,-3", "117,112,0,0,100,111,119,110"),
+    ROW("numbers that strings spell",
+        "input x f64 1\nnode Constant -> s value_strings=['-12.5e3','7','.25','1e-4','-inf','NaN',"
+        "'123456789.125']\nnode Cast s -> n to=11\nnode Add n,x -> y",
+        "0", "-12500,7,0.25,0.0001,-inf,nan,123456789.125"),
+    ROW("those that float64 has few bits for",
+        "input x f64 1\nnode Constant -> s value_strings=['3e-310','2250738585072014e-323']\n"
+        "node Cast s -> n to=11\nconst k f64 = 1e300\nnode Mul n,k -> m\nnode Mul m,x -> y",
+        "1e10", "3,225.0738585072014"),
+    ROW("whole numbers that strings spell are exact",
+        "input x i64 4\nnode Constant -> s value_strings=['9007199254740993',"
+        "'-9223372036854775807','2e3','-7.9']\nnode Cast s -> n to=7\nnode Sub n,x -> y",
+        "9007199254740992,-9223372036854775806,0,0", "1,-1,2000,-7"),
+    ROW("a number that is no key is exact, too",
+        "input x i64 2\nnode ai.onnx.ml.LabelEncoder x -> n keys_int64s=[1] values_int64s=[2] "
+        "default_int64=9007199254740993\nnode Constant -> k value_ints=[2,9007199254740992]\n"
+        "node Sub n,k -> y",
+        "1,7", "0,1"),
+    ROW("NaN is a key",
+        "input x f32 3\nnode ai.onnx.ml.LabelEncoder x -> y keys_floats=[1.0,nan] "
+        "values_floats=[5.0,6.0] default_float=-1.0",
+        "nan,1,2", "6,5,-1"),
+    ROW("of equal keys the first counts",
+        "input x i64 4\nnode ai.onnx.ml.LabelEncoder x -> y keys_int64s=[3,5,3,9,5] "
+        "values_floats=[1.0,2.0,3.0,4.0,5.0] default_float=-1.0",
+        "3,5,7,9", "1,2,-1,4"),
+};
+
+int main(void) {
+    return HONE_RUN_ROWS("graph/onnx_strings", rows, value_row_check);
+}
