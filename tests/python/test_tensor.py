@@ -135,6 +135,29 @@ class Tensors(Case):
                      "float8_e5m2fnuz", "float8_e4m3", "float4_e2m1fn"):
             self.assertEqual(_tensor.dtype_name(_tensor.parse_dtype(name)), name)
 
+    @unittest.skipUnless(__import__("importlib.util").util.find_spec("ml_dtypes"),
+                         "there is no ml_dtypes")
+    def test_types_of_ml_dtypes(self):
+        import ml_dtypes
+
+        for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"):
+            array = np.array([[1, 2, 0.5], [4, 8, 16]], getattr(ml_dtypes, name))
+            for given in (array, np.asfortranarray(array)):
+                seen = _tensor.dense(given)
+                self.assertEqual(_tensor.dtype_name(seen.tensor.dtype), name)
+                made = hone.Tensor(seen.tensor.dtype, [2, 3])
+                ctypes.memmove(made.tensor.data, seen.tensor.data, array.nbytes)
+                for back in (made.numpy(), _tensor.like_inputs(made, [given])):
+                    self.assertEqual((back.dtype, back.tolist()), (array.dtype, array.tolist()))
+                self.assertIs(_tensor.like_inputs(made, [np.ones(1)]), made)
+            empty = hone.Tensor(_tensor.parse_dtype(name), [0, 3]).numpy()
+            self.assertEqual((empty.dtype, empty.shape), (array.dtype, (0, 3)))
+        for name in ("int4", "float4_e2m1fn"):  # a byte an element there, half a byte here
+            with self.assertRaises(hone.TypeMismatchError):
+                _tensor.view(np.zeros(2, getattr(ml_dtypes, name)))
+        with self.assertRaises(hone.TypeMismatchError):
+            hone.Tensor(_tensor.parse_dtype("float4_e2m1fn"), [2]).numpy()
+
     @unittest.skipUnless("torch" in sys.modules or __import__("importlib.util").util.find_spec(
         "torch"), "there is no torch")
     def test_torch(self):

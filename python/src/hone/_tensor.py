@@ -71,20 +71,28 @@ def _bytes_of(tensor: Any) -> Any:
     return tensor.contiguous().reshape(-1).view(sys.modules["torch"].uint8)
 
 
+def _dtype_of_array(value: Any, letters: str) -> DLDataType:
+    """The type of an array's elements; those that numpy lacks are known by the names that
+    ml_dtypes gives them."""
+    name = str(getattr(value, "dtype", ""))
+    if name == "bfloat16" or name.startswith("float8_") and name in _WHOLE_NAMES:
+        return parse_dtype(name)
+    if letters[0] != ">" and letters[1] in _CODES:
+        return DLDataType(_CODES[letters[1]], 8 * int(letters[2:]), 1)
+    raise TypeMismatchError(f"arrays of type {letters} are not taken: "
+                            "x.astype(\"float32\") makes numbers of the type float32")
+
+
 def _of_array_interface(value: Any) -> View:
     facts = value.__array_interface__
-    letters = facts["typestr"]
-    if letters[0] == ">" or letters[1] not in _CODES:
-        raise TypeMismatchError(f"arrays of type {letters} are not taken: "
-                                "x.astype(\"float32\") makes numbers of the type float32")
-    code, size = letters[1], int(letters[2:])
+    dtype = _dtype_of_array(value, facts["typestr"])
+    size = dtype.bits // 8
     shape = facts["shape"]
     strides = facts.get("strides")
     if strides and any(step % size for step in strides):  # fields of records
         return _of_copy(value)
     room = (c_int64 * max(len(shape), 1))(*shape)
-    tensor = DLTensor(facts["data"][0], DLDevice(1, 0), len(shape),
-                      DLDataType(_CODES[code], 8 * size, 1), room, None, 0)
+    tensor = DLTensor(facts["data"][0], DLDevice(1, 0), len(shape), dtype, room, None, 0)
     steps = (c_int64 * len(shape))(*[step // size for step in strides]) if strides else None
     if steps is not None:
         tensor.strides = ctypes.cast(steps, POINTER(c_int64))
@@ -305,6 +313,10 @@ class Tensor:
             count *= extent
         return (_PLAIN[key] * count).from_address(self.tensor.data)
 
+    def numpy(self) -> Any:
+        """The same memory as an array; of a type of ml_dtypes, where numpy has none."""
+        return _as_numpy(importlib.import_module("numpy"), self)
+
     def tolist(self) -> List[Any]:
         """The elements in order, of types that Python has."""
         return list(self._elements())
@@ -327,23 +339,29 @@ class Tensor:
 
 def like_inputs(made: Tensor, inputs: Sequence[Any]) -> Any:
     """An output as the caller's kind of tensor, over the same memory: torch when an input is,
-    else numpy when it is there and has the type."""
+    else numpy when it is there and has the type, or ml_dtypes has, and an input is of one of its."""
     if any(_is_torch(value) for value in inputs):
         return sys.modules["torch"].from_dlpack(made)
     try:
         numpy = importlib.import_module("numpy")
     except ImportError:
         return made
-    if made.tensor.dtype.code not in _CODES.values():
-        return made
-    return _as_numpy(numpy, made)
+    if made.tensor.dtype.code in _CODES.values() or any(map(_is_of_ml_dtypes, inputs)):
+        return _as_numpy(numpy, made)
+    return made
+
+
+def _is_of_ml_dtypes(value: Any) -> bool:
+    kind = getattr(getattr(value, "dtype", None), "type", None)
+    return getattr(kind, "__module__", None) == "ml_dtypes"
 
 
 class _Interface:
-    """numpy's array interface over a Tensor: writable, whatever numpy's version."""
+    """numpy's array interface over a Tensor: writable, whatever numpy's version. A type that
+    numpy lacks goes as whole numbers of its size."""
 
     def __init__(self, made: Tensor) -> None:
-        letter = {code: letter for letter, code in _CODES.items()}[made.tensor.dtype.code]
+        letter = {code: letter for letter, code in _CODES.items()}.get(made.tensor.dtype.code, "u")
         self.made = made
         self.__array_interface__ = {
             "version": 3, "shape": made.shape, "data": (made.tensor.data or 0, False),
@@ -352,6 +370,11 @@ class _Interface:
 
 
 def _as_numpy(numpy: Any, made: Tensor) -> Any:
+    dtype = made.dtype
+    if made.tensor.dtype.code not in _CODES.values():
+        if made.tensor.dtype.bits % 8:
+            raise TypeMismatchError(f"numpy has no {dtype}")
+        dtype = getattr(importlib.import_module("ml_dtypes"), dtype)
     if 0 in made.shape:
-        return numpy.empty(made.shape, made.dtype)
-    return numpy.asarray(_Interface(made))
+        return numpy.empty(made.shape, dtype)
+    return numpy.asarray(_Interface(made)).view(dtype)
