@@ -17,6 +17,7 @@
 #include "graph/passes/specialize.h"
 #include "ir/core/written_schedule.h"
 #include "ir/text/print/script_print.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/nest_facts.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/os/clock.h"
@@ -101,20 +102,6 @@ static hone_status bind_all(parts *p, const hone_func *func, int64_t number, hon
     return hone_func_bind_sizes(*out_func, values);
 }
 
-/* Sums over windows of images: channels, rows and columns. */
-static bool sums_windows(const hone_func *func) {
-    for (uint32_t n = 0; n < func->node_count; n++) {
-        if (func->nodes[n].kind != HONE_NODE_BLOCK) continue;
-        const hone_block *block = func->nodes[n].u.block.block;
-        int sums = 0;
-        for (uint32_t a = 0; a < block->axis_count; a++)
-            sums += block->axes[a].kind == HONE_AXIS_REDUCE &&
-                    !hone_expr_is_int_value(block->axes[a].dom.extent, 1);
-        if (sums >= 3) return true;
-    }
-    return false;
-}
-
 static bool is_open(const hone_func *func, hone_buffer buffer, int32_t dim) {
     return hone_expr_const(func->buffers[buffer].shape[dim]) < 0;
 }
@@ -160,23 +147,22 @@ static bool fills_by_chance(const hone_trace *trace, int64_t number) {
     return false;
 }
 
-/* A loop that is a vector where its size is known stays a loop where it is not: of windows, whose
- * padding has such. */
+/* A loop that is a vector where its size is known is cut into vectors where it is not. */
 static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *open_one) {
-    const int most = sums_windows(open_one->func) ? 16 : 0;
+    enum { MOST = 16 };
     bool *is_left_out = hone_arena_zalloc(p->arena, trace->count + 1);
     uint32_t failed = 0;
     hone_apply_options options = {.is_left_out = is_left_out, .out_failed = &failed};
     if (!is_left_out) return parts_no_memory();
     hone_status st = hone_trace_apply(trace, open_one, &options);
-    for (int i = 0; i < most && hone_status_code(st) == HONE_CODE_ILLEGAL; i++) {
+    for (int i = 0; i < MOST && hone_status_code(st) == HONE_CODE_ILLEGAL; i++) {
         if (failed >= trace->count || trace->insts[failed].kind != HONE_INST_VECTORIZE) break;
         hone_status_free(st);
         is_left_out[failed] = true;
         HONE_TRY(hone_schedule_reset(open_one));
         st = hone_trace_apply(trace, open_one, &options);
     }
-    return st;
+    return st ? st : hone_auto_open_rows(open_one, hone_target_lanes(&p->options->target, 32));
 }
 
 static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
@@ -186,7 +172,7 @@ static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
     HONE_TRY(bind_all(p, open_one->func, number, &bound));
     HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
-    if (!st && has_open_rows(open_one->func) && fills_by_chance(&sch->trace, number))
+    if (!st && fills_by_chance(&sch->trace, number))
         st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
     if (!st) st = apply_open(p, &sch->trace, open_one);
     hone_schedule_destroy(sch);
@@ -203,17 +189,16 @@ static bool has_sums(const hone_schedule *sch) {
 }
 
 /* Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
- * the open program, then what is good for size 1: each step checks that it is legal there. Primes:
- * what divides them by chance need not divide others. Of open rows 17 as well, which fills vectors
- * badly, so that they go along something else (filters), and one that is longer than tiles are.
- * *out_done is false when all are refused. */
+ * the open program, then for one that is longer than tiles are, then what is good for size 1: each
+ * step checks that it is legal there. Primes: what divides them by chance need not divide others.
+ * Of open rows 17 as well, which fills vectors badly, so that they go along something else
+ * (filters). *out_done is false when all are refused. */
 static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
                                    bool *out_done) {
-    static const int64_t others[] = {61, 1}, of_rows[] = {61, 17, 251, 1}, one[] = {1};
-    const bool has_rows = has_open_rows(open_one->func);
-    const int64_t *numbers = !has_sums(open_one) ? one : has_rows ? of_rows : others;
+    static const int64_t others[] = {61, 251, 1}, of_rows[] = {61, 17, 251, 1};
+    const int64_t *numbers = has_open_rows(open_one->func) ? of_rows : others;
     *out_done = false;
-    for (bool is_last = false; !is_last; numbers++) {
+    for (bool is_last = !has_sums(open_one); !is_last; numbers++) {
         is_last = *numbers == 1;
         hone_status st = schedule_as(p, k, *numbers, open_one);
         *out_done = !st;

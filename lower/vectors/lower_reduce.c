@@ -9,6 +9,8 @@
  *        for a in vectorized(n % W): acc[a] = acc[a] + f(n // W * W + a)
  *        S[i] = S[i] + (sum of acc, as a tree)
  *
+ * Where n comes later, the last vector has W lanes, too, of which those below n count.
+ *
  * A tile of sums (unrolled loops inside of the annotated one) has a collector for each:
  *
  *   for k in n: for i in unrolled(4): S[i] = S[i] + f(i, k)
@@ -180,13 +182,18 @@ static bool are_separate(const reducer *r) {
     return true;
 }
 
+/* Of an extent that is known and below 2. */
+static bool is_short(const hone_expr *extent) {
+    return hone_expr_is_int(extent) && extent->u.i < 2;
+}
+
 /* Fills in the steps when the loop does nothing else. */
 static bool match_loop(reducer *r, hone_node_id loop) {
     const hone_func *func = r->lower->func;
     const hone_node *node = hone_func_node(func, loop);
     bool is_plain = node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_UNROLLED ||
                     node->loop_kind == HONE_LOOP_VECTORIZED;
-    if (!is_plain || hone_expr_const(node->u.loop.range.extent) < 2) return false;
+    if (!is_plain || is_short(node->u.loop.range.extent)) return false;
     r->count = 0;
     for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(func, c)->next) {
         if (r->count == MAX_STEPS || !match_step(r, c, &r->steps[r->count])) return false;
@@ -252,9 +259,10 @@ static const hone_expr *combine_lane(reducer *r, const step *s, const hone_expr 
     return combine(r, s, hone_expr_load(&r->lower->ir, dtype, s->collector, 1, &lane), value);
 }
 
-/* for a in vectorized(lanes): acc[a] = acc[a] op f(start + a), for every step. */
+/* for a in vectorized(lanes): acc[a] = acc[a] op f(start + a), for every step; where
+ * end is no NULL, in the lanes below it. */
 static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
-                             hone_node_id *out_loop) {
+                             const hone_expr *end, hone_node_id *out_loop) {
     hone_lower *lower = r->lower;
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, r->inner)->u.loop.var;
@@ -268,7 +276,9 @@ static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
         HONE_TRY(lower_append_store(func, *out_loop, s->collector, lane,
                                     combine_lane(r, s, lane, value)));
     }
-    return hone_ir_finish(&lower->ir);
+    const hone_expr *is_below = end ? hone_expr_binary(&lower->ir, HONE_OP_LT, at, end) : NULL;
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    return is_below ? lower_guard_children(func, *out_loop, is_below) : HONE_OK;
 }
 
 /* for a in vectorized(lanes): what the feed does at start + a. */
@@ -298,6 +308,37 @@ static hone_status keep_rolled(reducer *r, hone_node_id loop) {
     return is_set ? HONE_OK : LOWER_NO_MEMORY();
 }
 
+/* What is left behind the whole vectors, an open number: the lanes below the end. */
+static hone_status append_masked_rest(reducer *r, const hone_expr *whole) {
+    hone_lower *lower = r->lower;
+    hone_func *func = lower->func;
+    const hone_range range = hone_func_node(func, r->inner)->u.loop.range;
+    const hone_expr *width = hone_expr_int(&lower->ir, range.min->dtype, r->width);
+    const hone_expr *done = hone_expr_mul(&lower->ir, whole, width);
+    const hone_expr *start = hone_expr_add(&lower->ir, range.min, done);
+    const hone_expr *end = hone_expr_add(&lower->ir, range.min, range.extent);
+    hone_node_id rest;
+    HONE_TRY(new_steps(r, start, r->width, end, &rest));
+    hone_tree_insert_before(func, r->inner, rest);
+    return lower_wrap_if(lower, hone_expr_binary(&lower->ir, HONE_OP_LT, start, end), rest);
+}
+
+static hone_status append_rest(reducer *r, int64_t done, int64_t lanes) {
+    hone_lower *lower = r->lower;
+    hone_func *func = lower->func;
+    const hone_expr *min = hone_func_node(func, r->inner)->u.loop.range.min;
+    const hone_expr *start =
+        hone_expr_add(&lower->ir, min, hone_expr_int(&lower->ir, min->dtype, done));
+    hone_node_id part, rest;
+    if (r->feed != HONE_NO_ID) {
+        HONE_TRY(new_part(r, start, lanes, &part));
+        hone_tree_insert_before(func, r->inner, part);
+    }
+    HONE_TRY(new_steps(r, start, lanes, NULL, &rest));
+    hone_tree_insert_before(func, r->inner, rest);
+    return HONE_OK;
+}
+
 /* The inner loop becomes one over whole vectors, and a shorter vector for what is left. */
 static hone_status replace_inner(reducer *r) {
     hone_lower *lower = r->lower;
@@ -307,30 +348,27 @@ static hone_status replace_inner(reducer *r) {
     const char *name = func->vars[node->u.loop.var].name;
     hone_dtype dtype = func->vars[node->u.loop.var].dtype;
     const hone_expr *min = node->u.loop.range.min, *outer_var;
-    int64_t extent = hone_expr_const(node->u.loop.range.extent), whole = extent / r->width;
-    hone_range steps = lower_range(ir, dtype, 0, whole);
+    const hone_expr *width = hone_expr_int(ir, dtype, r->width);
+    const hone_expr *extent = node->u.loop.range.extent;
+    const hone_expr *whole = hone_expr_is_int(extent)
+                                 ? hone_expr_int(ir, dtype, extent->u.i / r->width)
+                                 : hone_expr_floordiv(ir, extent, width);
+    hone_range steps = {hone_expr_int(ir, dtype, 0), whole};
     hone_node_id loop = lower_new_loop(lower, name, HONE_LOOP_SERIAL, steps, &outer_var);
     if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *width = hone_expr_int(ir, dtype, r->width);
     const hone_expr *start = hone_expr_add(ir, min, hone_expr_mul(ir, outer_var, width));
-    hone_node_id part, body, rest;
+    hone_node_id part, body;
     if (r->feed != HONE_NO_ID) {
         HONE_TRY(new_part(r, start, r->width, &part));
         hone_tree_append(func, loop, part);
         HONE_TRY(keep_rolled(r, loop));
     }
-    HONE_TRY(new_steps(r, start, r->width, &body));
+    HONE_TRY(new_steps(r, start, r->width, NULL, &body));
     hone_tree_append(func, loop, body);
     hone_tree_insert_before(func, r->inner, loop);
-    if (extent > whole * r->width) {
-        start = hone_expr_add(ir, min, hone_expr_int(ir, dtype, whole * r->width));
-        if (r->feed != HONE_NO_ID) {
-            HONE_TRY(new_part(r, start, extent - whole * r->width, &part));
-            hone_tree_insert_before(func, r->inner, part);
-        }
-        HONE_TRY(new_steps(r, start, extent - whole * r->width, &rest));
-        hone_tree_insert_before(func, r->inner, rest);
-    }
+    int64_t left = hone_expr_is_int(extent) ? extent->u.i % r->width : 0;
+    if (left) HONE_TRY(append_rest(r, extent->u.i - left, left));
+    if (!hone_expr_is_int(extent)) HONE_TRY(append_masked_rest(r, whole));
     if (r->feed != HONE_NO_ID) hone_tree_remove(func, r->feed);
     hone_tree_remove(func, r->inner);
     return HONE_OK;
@@ -406,9 +444,9 @@ static hone_status replace(reducer *r, int64_t registers) {
     int64_t extent = hone_expr_const(hone_func_node(func, r->inner)->u.loop.range.extent);
     int64_t natural = hone_target_lanes(r->lower->options->target, 32);
     r->width = natural * registers;
-    while (r->width > natural && r->width > extent)
+    while (extent >= 0 && r->width > natural && r->width > extent)
         r->width -= natural;
-    if (r->width > extent) r->width = extent;
+    if (extent >= 0 && r->width > extent) r->width = extent;
     r->feed = extent >= LEAST_FED * r->width ? lower_find_feed(r->lower, r->inner) : HONE_NO_ID;
     HONE_TRY(guard_outer(r));
     for (uint32_t i = 0; i < r->count; i++)

@@ -4,6 +4,7 @@
  *   for each block below the root, in program order:
  *       outermost loops of its nest, unless an earlier block did it:  fuse ─► parallel
  *       its own innermost contiguous loops:                           fuse ─► vectorize
+ *       an innermost loop of open length that is contiguous:          split ─► vectorize
  *       a reduction: the outermost loop gets the unroll limit as a pragma
  *
  * A block that is one contiguous run through memory becomes one loop, cut into vectors. Everything
@@ -151,6 +152,20 @@ static bool is_one_run(const nest *n, const sch_vector_run *run) {
     return run->last == n->count - 1;
 }
 
+/* ---- a row of open length ---- */
+
+/* Vectors of a register, of which the last one is masked. */
+static hone_status cut_open_row(nest *n, int64_t lanes) {
+    uint32_t last = n->count - 1;
+    if (lanes <= 1 || !sch_is_open_row(n->sch, n->block, n->loops[last])) return HONE_OK;
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(lanes)};
+    const hone_rv *parts = NULL;
+    HONE_TRY(hone_sch_split(n->sch, n->rvs[last], 2, factors, true, false, &parts));
+    n->rvs[last] = parts[0];
+    HONE_TRY(hone_schedule_node(n->sch, parts[0], &n->loops[last]));
+    return optional(hone_sch_vectorize(n->sch, parts[1]));
+}
+
 /* ---- unroll ---- */
 
 static bool has_reduce_axis(const nest *n) {
@@ -199,6 +214,8 @@ static hone_status rewrite_block(hone_schedule *sch, const limits *lim, hone_rv 
     if (has_run) {
         HONE_TRY(fuse(&n, run.first - gone, run.last - gone));
         HONE_TRY(optional(hone_sch_vectorize(sch, n.rvs[run.first - gone])));
+    } else {
+        HONE_TRY(cut_open_row(&n, lim->vector >= 8 ? lim->vector / 4 : lim->vector));
     }
     return set_unroll(&n);
 }
@@ -235,6 +252,22 @@ static hone_status read_limits(hone_schedule *sch, hone_rv root, const hone_attr
 static hone_status get_root(hone_schedule *sch, hone_node_id *out_node, hone_rv *out) {
     *out_node = hone_func_root_block(sch->func);
     return hone_sch_get_block(sch, sch_block(sch, *out_node)->name, out);
+}
+
+hone_status hone_auto_open_rows(hone_schedule *sch, int64_t lanes) {
+    const limits lim = {.jobs = 1, .vector = lanes};
+    hone_node_id root;
+    hone_rv root_rv;
+    uint32_t count = 0;
+    const hone_rv *blocks = NULL;
+    HONE_TRY(get_root(sch, &root, &root_rv));
+    HONE_TRY(hone_sch_get_child_blocks(sch, root_rv, &count, &blocks));
+    for (uint32_t i = 0; i < count; i++) {
+        nest n;
+        HONE_TRY(get_nest(sch, &lim, blocks[i], &n));
+        if (n.count) HONE_TRY(cut_open_row(&n, lanes));
+    }
+    return HONE_OK;
 }
 
 hone_status hone_auto_loops(hone_schedule *sch) {

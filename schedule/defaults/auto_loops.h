@@ -29,4 +29,8 @@ HONE_NODISCARD hone_status hone_auto_loops(hone_schedule *sch);
 /* decompose_reduction of every reduction block below the root, at its outermost reduce loop. */
 HONE_NODISCARD hone_status hone_auto_decompose(hone_schedule *sch);
 
+/* Cuts the innermost loop of each block into vectors of `lanes` elements, where it is contiguous
+ * and how long it is comes later. */
+hone_status hone_auto_open_rows(hone_schedule *sch, int64_t lanes);
+
 #endif

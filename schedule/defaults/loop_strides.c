@@ -147,3 +147,14 @@ sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint3
     }
     return run;
 }
+
+bool sch_is_open_row(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    run_search s = {.sch = sch, .block = block};
+    const hone_node *node = sch_node(sch, loop);
+    bool is_open = hone_expr_const(node->u.loop.range.extent) < 0;
+    if (!is_open || node->loop_kind != HONE_LOOP_SERIAL || node->u.loop.annotations.count) {
+        return false;
+    }
+    return node->first == node->last && collect(&s) &&
+           feeds_spatial_only(sch, block, node->u.loop.var) && starts_run(&s, node->u.loop.var, 1);
+}

@@ -27,5 +27,7 @@ typedef struct sch_vector_run {
  * it is of a single loop. */
 sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint32_t count,
                                    const hone_node_id *loops, int64_t limit);
+/* Such a loop whose extent is not known: the innermost one. */
+bool sch_is_open_row(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 
 #endif

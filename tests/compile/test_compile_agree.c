@@ -78,6 +78,21 @@ static const char images_graph[] =
           "            y = R.nn.conv2d(c, p)\n"
           "            R.output(y)\n"
           "        return y\n";
+/* Rows whose length comes later: sums and extremes along them, and what goes along with them. */
+static const char rows_graph[] = GRAPH
+    "    def main(x: R.Tensor((2, \"h\", \"w\"), \"float32\"), "
+    "y: R.Tensor((2, 3, \"w\"), \"float32\")):\n"
+    "        h = T.int64()\n        w = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            a = R.nn.softmax(x, axis=-1)\n"
+    "            b = R.concat((x, y), axis=1)\n"
+    "            c = R.mean(b, axis=-1, keepdims=True)\n"
+    "            d = R.multiply(R.sigmoid(R.add(b, c)), b)\n"
+    "            e = R.min(R.astype(R.multiply(x, R.const(9, \"float32\")), \"int64\"), axis=-1)\n"
+    "            f = R.matmul(R.permute_dims(x, axes=[0, 2, 1]), x)\n"
+    "            g = R.prod(R.sigmoid(y), axis=2)\n"
+    "            R.output(a, d, e, f, g)\n"
+    "        return (a, d, e, f, g)\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -178,6 +193,7 @@ static const struct row {
     {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}},
     {"places plain",               places_graph,                    true,  NULL,    {5}           },
     {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}},
+    {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}},
     {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },

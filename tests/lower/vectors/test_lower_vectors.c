@@ -279,16 +279,19 @@ static const struct row reduce_rows[] = {
     {"through loops that run",
      LONG_HEAD "    for k in T.serial(4, " WISH "):\n"
                "        for i, j in T.grid(2, 16):\n"
-               "            Y[5] = Y[5] + A[j]\n",     "T.vector_reduce_add("            },
+               "            Y[5] = Y[5] + A[j]\n",     "T.vector_reduce_add("                         },
     {"not through one that may not",
      LONG_HEAD "    for k in T.serial(4, " WISH "):\n"
                "        for i, j in T.grid(n, 16):\n"
-               "            Y[5] = Y[5] + A[j]\n",     "        Y[5] = A[j] + Y[5]\n"    },
+               "            Y[5] = Y[5] + A[j]\n",     "        Y[5] = A[j] + Y[5]\n"                 },
+    {"what is left of a length that comes later",
+     LONG_HEAD "    for k in T.serial(n, " WISH "):\n"
+               "        Y[5] = Y[5] + A[k]\n",         "if T.Add(0, n // 8 * 8) + lane < T.Add(0, n):"},
     {"not where others that run at once store the same",
      LONG_HEAD "    for p in T.parallel(4):\n"
                "        for k in T.serial(n, " WISH "):\n"
                "            for j in range(16):\n"
-               "                Y[5] = Y[5] + A[j]\n", "            Y[5] = A[j] + Y[5]\n"},
+               "                Y[5] = Y[5] + A[j]\n", "            Y[5] = A[j] + Y[5]\n"             },
 };
 
 static void asks_whether_digits_carry(void **state) {

@@ -34,6 +34,17 @@
                             "                    C[vi, vj] = T.float32(0)\n"                       \
                             "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
+#define OPEN_ROWS(index)                                                                           \
+    "@T.prim_func\n"                                                                               \
+    "def main(a: T.handle, b: T.handle):\n"                                                        \
+    "    n = T.int64()\n"                                                                          \
+    "    A = T.match_buffer(a, (n, 8, n), \"float32\")\n"                                          \
+    "    B = T.match_buffer(b, (n, 8, n), \"float32\")\n" ROOT(                                    \
+        1, 16, 0) "        for i, j, k in T.grid(n, 8, n):\n"                                      \
+                  "            with T.block(\"B\"):\n"                                             \
+                  "                vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"                \
+                  "                B[vi, vj, vk] = A[" index "] + A[vi, 0, 0]\n"
+
 /* clang-format 14 crashes when it aligns this table */
 /* clang-format off */
 static const struct row {
@@ -55,6 +66,8 @@ static const struct row {
      SUM(4, 8, 0, "i, k, j, u in T.grid(4, 3, 8, 1)", 4, 8, 3), "p4 v8 s3 v8 s1 "},
     {"the reduction is never parallel", SUM(4, 8, 0, "k, i, j in T.grid(3, 4, 8)", 4, 8, 3),
      "s4 v8 s3 s4 v8 "},
+    {"rows whose length comes later", OPEN_ROWS("vi, vj, vk"), "s-1 s8 s-1 v4 "},
+    {"rows that are read across", OPEN_ROWS("vk, vj, vi"), "s-1 s8 s-1 v4 "},
 };
 /* clang-format on */
 
