@@ -2,7 +2,8 @@
  *
  * Everything is made in a temporary directory and put in place at the end, each file under a
  * temporary name first. The tools are those of binutils: as, ld, for archives objcopy and ar; for
- * another architecture the ones with its triple in front, and its gcc for runtime/model/. */
+ * another architecture the ones with its triple in front, and its gcc for runtime/model/; ptxas of
+ * NVIDIA's toolkit for its cards' machine code. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,8 +42,15 @@ static const char *output_name(assembly *a, const char *ending) {
 
 static const char *tool_name(assembly *a, const char *tool) {
     const hone_target *target = &a->p->host;
+    if (strcmp(tool, "ptxas") == 0) return tool; /* there is one for all */
     if (hone_target_is_native_arch(target) && strcmp(tool, "gcc") != 0) return tool;
     return hone_arena_printf(a->p->arena, "%s-%s", target->triple, tool);
+}
+
+static const char *whence(const char *tool) {
+    if (strcmp(tool, "gcc") == 0) return "install the C compiler for this target";
+    return strcmp(tool, "ptxas") == 0 ? "it comes with NVIDIA's CUDA toolkit"
+                                      : "install binutils for this target";
 }
 
 static hone_status run_tool(assembly *a, const char *tool, const char *const *args, size_t count) {
@@ -57,12 +65,8 @@ static hone_status run_tool(assembly *a, const char *tool, const char *const *ar
     hone_proc proc = {0};
     hone_status st = hone_proc_run(argv, MAX_OUTPUT, clock,
                                    hone_deadline_after(clock, TOOL_TIMEOUT_NS), &out, &err, &proc);
-    if (st && hone_status_code(st) == HONE_CODE_NOT_FOUND) {
-        st =
-            hone_status_annotate(st, "'%s' is needed (%s)", argv[0],
-                                 strcmp(tool, "gcc") == 0 ? "install the C compiler for this target"
-                                                          : "install binutils for this target");
-    }
+    if (st && hone_status_code(st) == HONE_CODE_NOT_FOUND)
+        st = hone_status_annotate(st, "'%s' is needed (%s)", argv[0], whence(tool));
     if (!st && (proc.term_signal != 0 || proc.exit_code != 0)) {
         st = HONE_ERROR(HONE_CODE_IO, "'%s' failed: %s%s", argv[0], hone_str_text(&err),
                         hone_str_text(&out));
@@ -365,6 +369,35 @@ static hone_status link_library(assembly *a) {
     return write_header(a);
 }
 
+/* ---- machine code of NVIDIA's cards ---- */
+
+/* The texts of all kernels, one per line: there may be hundreds. */
+static hone_status write_texts(assembly *a, const char **out_list) {
+    hone_str list = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < a->p->kernels.count && !st; i++) {
+        const part_kernel *k = &a->p->kernels.data[i];
+        const char *path;
+        char name[32];
+        snprintf(name, sizeof name, "k%zu.ptx", i);
+        st = write_in_dir(a, name, k->object, k->object_bytes, &path);
+        if (!st) hone_str_printf(&list, "%s\n", path);
+    }
+    if (!st) st = hone_str_check(&list);
+    if (!st) st = write_in_dir(a, "texts", list.data, list.length, out_list);
+    hone_str_deinit(&list);
+    return st;
+}
+
+/* By ptxas, for the very architecture that is asked for. */
+static hone_status write_cubin(assembly *a) {
+    const char *list, *made = in_dir(a, "model.cubin");
+    const char *arch = hone_arena_printf(a->p->arena, "-arch=%s", a->p->options->target.cpu);
+    HONE_TRY(write_texts(a, &list));
+    HONE_TRY(RUN_TOOL(a, "ptxas", arch, "-optf", list, "-o", made));
+    return put_in_place(a, made, ".cubin");
+}
+
 /* ---- text ---- */
 
 static hone_status write_text(assembly *a) {
@@ -381,6 +414,13 @@ static hone_status write_text(assembly *a) {
     if (!st) st = hone_fs_write_atomic(path, hone_str_text(&text), text.length);
     hone_str_deinit(&text);
     return st ? st : note_file(a, path);
+}
+
+static hone_status write_as_asked(assembly *a) {
+    hone_compile_emit emit = a->p->options->emit;
+    if (emit == HONE_COMPILE_CUBIN) return write_cubin(a);
+    bool is_library = hone_compile_emits[emit].facts & HONE_EMITS_LIBRARY;
+    return is_library ? link_library(a) : write_text(a);
 }
 
 static hone_status note_lines(assembly *a) {
@@ -417,8 +457,7 @@ hone_status parts_write(parts *p, hone_compile_result *result) {
     HONE_TRY(make_output_dir(p));
     HONE_TRY(hone_scratch_open("hone-compiling", &dir));
     a.dir = dir.path;
-    bool is_library = hone_compile_emits[p->options->emit].facts & HONE_EMITS_LIBRARY;
-    hone_status st = is_library ? link_library(&a) : write_text(&a);
+    hone_status st = write_as_asked(&a);
     if (!st) st = note_lines(&a);
     if (!st) st = keep_files(&a);
     st = hone_status_join(st, hone_scratch_close(&dir));

@@ -46,7 +46,8 @@ typedef struct hone_compilation_options {
     int exact;            /* no general kernels beside those */
     int no_schedule;      /* plain kernels, as the programs are written */
     int reschedule;       /* default schedules also where the program carries one */
-    const char *emit;     /* "so" (default), "a", "obj", "c", "llvm", "asm", "program" */
+    const char *emit;     /* "so" (default), "a", "obj", or kernels alone: "c", "llvm", "asm",
+                             "program";     of GPUs "ptx", "cubin", "cu", "cl", "metal" */
     const char *weights;  /* "auto" (default), "embed", "beside" */
     const char *programs; /* folder of hone-worker; default: it is looked for */
     int unsandboxed;      /* compilers are not held */

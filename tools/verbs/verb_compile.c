@@ -89,7 +89,7 @@ static void describe_emits(hone_str *out) {
     list_emits(true, out);
     hone_str_append(out, "; ");
     list_emits(false, out);
-    hone_str_append(out, ": the kernels as text; default: as PATH ends, else so");
+    hone_str_append(out, ": the kernels alone; default: as PATH ends, else so");
 }
 
 static hone_status unknown_emit(const char *emit) {
@@ -150,7 +150,7 @@ static hone_status open_stdout(compile_job *job) {
         list_emits(false, &names);
         hone_status st = HONE_ERROR(
             HONE_CODE_INVALID,
-            "a library is a file, give its path with -o; text goes to standard output: --emit %s",
+            "a library is a file, give its path with -o; kernels go to standard output: --emit %s",
             hone_str_text(&names));
         hone_str_deinit(&names);
         return st;
@@ -212,7 +212,7 @@ static hone_status refuse_idle_options(const compile_job *job) {
         HONE_TRY(hone_cli_refuse(cli, "variants max-error variant", "kernels without records"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
     if (!(facts & HONE_EMITS_LIBRARY))
-        HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
+        HONE_TRY(hone_cli_refuse(cli, "weights", "kernels alone, which have none"));
     if (is_to_stdout(o)) HONE_TRY(hone_cli_refuse(cli, "json", "text on standard output"));
     return HONE_OK;
 }
