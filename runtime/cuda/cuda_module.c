@@ -5,7 +5,6 @@
 #include "runtime/cuda/device_cuda_impl.h"
 
 #define LOG_BYTES 4096
-#define STATIC_SHARED_BYTES (48 * 1024) /* more than that has to be asked for */
 
 /* ---- loading ---- */
 
@@ -46,8 +45,9 @@ static void unload_code(hone_device *base, void *code) {
     cuda->table->unload(cuda, code);
 }
 
+/* Without being asked a card gives 48 KiB, of which a kernel's own arrays take some. */
 static hone_status allow_shared(device_cuda *device, const far_launch *launch, const char *symbol) {
-    if (launch->shared_bytes <= STATIC_SHARED_BYTES) return HONE_OK;
+    if (launch->shared_bytes <= 0) return HONE_OK;
     if (launch->shared_bytes <= device->facts.shared_bytes) {
         hone_cuda *cuda = device->cuda;
         hone_cuda_code code =

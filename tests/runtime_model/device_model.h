@@ -9,7 +9,7 @@ enum { DEVICE_MODEL_BLOCK = 128 };
 
 typedef enum device_model_kind {
     DEVICE_MODEL_TWO,     /* two launches, a tensor of the workspace between them */
-    DEVICE_MODEL_SCRATCH, /* one step of two launches, scratch memory and 50,000 shared bytes */
+    DEVICE_MODEL_SCRATCH, /* one step of two launches, scratch memory and 45,000 shared bytes */
     DEVICE_MODEL_HOST,    /* the second half by the CPU */
     DEVICE_MODEL_WEIGHT,  /* the vector is a weight, the input is not looked at */
     DEVICE_MODEL_STRAY,   /* a kernel that ends the context */

@@ -123,7 +123,7 @@ static void launches_what_the_tables_say(void **state) {
     assert_int_equal(record.last.grid[0], BLOCKS);
     assert_int_equal(record.last.grid[1], 1);
     assert_int_equal(record.last.block[0], DEVICE_MODEL_BLOCK);
-    assert_int_equal(record.last.shared_bytes, 50000);
+    assert_int_equal(record.last.shared_bytes, 45000);
     assert_int_equal(record.last.params[2], N);
     unload(&m);
 }

@@ -66,7 +66,7 @@ static hone_status from_begin_to_end(hone_cuda_library library) {
     hone_device *device = NULL;
     device_manifest m;
     device_manifest_init_steps(&m, "step_double", "step_add", ELEMENTS);
-    m.values[DEVICE_VALUE_SHARED].k = 50000; /* so that it has to be asked for */
+    m.values[DEVICE_VALUE_SHARED].k = 45000; /* so that it has to be asked for */
     HONE_TRY(hone_device_create_cuda(&options, &device));
     hone_status st = whole_trial(device, &m);
     hone_device_destroy(device);
@@ -135,7 +135,7 @@ static void launches_what_the_manifest_says(void **state) {
     assert_int_equal(record.last.grid[0], 8);
     assert_int_equal(record.last.grid[1], 1);
     assert_int_equal(record.last.block[0], DEVICE_BLOCK);
-    assert_int_equal(record.last.shared_bytes, 50000);
+    assert_int_equal(record.last.shared_bytes, 45000);
     assert_int_equal(record.last.params[2], ELEMENTS);
     assert_true(record.last.params[0] != record.last.params[1]);
 }

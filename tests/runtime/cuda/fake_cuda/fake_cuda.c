@@ -27,7 +27,7 @@ enum {
     MAX_NOTED = 256,
     MAX_PLANNED = 8,
     SHARED_BYTES = 232448,
-    STATIC_SHARED = 49152,
+    FREE_SHARED = 49152 - 8192, /* dynamic, without being asked: kernels have arrays of their own */
 };
 
 /* Kernels that the fake does not know do nothing: the other library, for dry runs. */
@@ -376,7 +376,7 @@ static bool add_function(struct CUmod_st *module, const char *at) {
     if (module->count == MAX_FUNCTIONS || length >= sizeof f->symbol) return false;
     memcpy(f->symbol, at, length);
     f->param_count = count_params(at);
-    f->shared_bytes = STATIC_SHARED;
+    f->shared_bytes = FREE_SHARED;
     module->count++;
     return true;
 }
