@@ -77,9 +77,29 @@ static LLVMValueRef active_mask(gen *g) {
                    PTX_ASM_EFFECT | PTX_ASM_CONVERGENT);
 }
 
-/* All lanes, where each warp of the block has them. */
+/* Of the block: x runs fastest. */
+static LLVMValueRef thread_number(gen *g) {
+    static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.tid.x",
+                                        "llvm.nvvm.read.ptx.sreg.tid.y",
+                                        "llvm.nvvm.read.ptx.sreg.tid.z"};
+    LLVMValueRef number = gen_i32(g, 0);
+    for (int axis = 2; axis >= 0; axis--) {
+        LLVMValueRef index = gen_intrinsic_of(g, names[axis], NULL, 0, NULL, 0);
+        LLVMValueRef extent = gen_i32(g, (int32_t)g->device->block[axis]);
+        number = LLVMBuildAdd(g->builder, LLVMBuildMul(g->builder, number, extent, ""), index, "");
+    }
+    return number;
+}
+
+/* All lanes that have a thread: the last warp of a block may lack some. What activemask says is no
+ * answer, lanes that come together later are not in it. */
 static LLVMValueRef all_lanes(gen *g) {
-    return ptx_block_threads(g) % PTX_LANES == 0 ? gen_i32(g, -1) : active_mask(g);
+    LLVMBuilderRef b = g->builder;
+    int32_t last = (int32_t)(ptx_block_threads(g) % PTX_LANES);
+    if (last == 0) return gen_i32(g, -1);
+    int32_t whole = (int32_t)ptx_block_threads(g) - last;
+    LLVMValueRef is_whole = LLVMBuildICmp(b, LLVMIntULT, thread_number(g), gen_i32(g, whole), "");
+    return LLVMBuildSelect(b, is_whole, gen_i32(g, -1), gen_i32(g, (1 << last) - 1), "");
 }
 
 static LLVMValueRef combine(gen *g, const hone_expr *e, const char *op, LLVMValueRef a,
