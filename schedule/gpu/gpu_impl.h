@@ -85,6 +85,9 @@ hone_status hone_gpu_fragments(hone_gpu *g, hone_rv block);
 /* gpu_groups.c: the same by groups of four warps, where there are such units. ILLEGAL: there are
  * none, or it is too small for them. */
 hone_status hone_gpu_groups(hone_gpu *g, hone_rv block);
+/* gpu_parts.c: a product of few tiles and many steps as several, whose results are added up.
+ * ILLEGAL: it is none. */
+hone_status hone_gpu_parts(hone_gpu *g, hone_rv block);
 /* gpu_product.c: a product of matrices by tiles. ILLEGAL: it is none. */
 hone_status hone_gpu_product(hone_gpu *g, hone_rv block);
 

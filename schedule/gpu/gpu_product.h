@@ -65,6 +65,10 @@ hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape
 /* One of those that it chooses from, by its number. rows 0: the matrices are too small for any. */
 hone_gpu_tile hone_gpu_group_tile(const hone_gpu *g, const hone_gpu_shape *shape, uint32_t number);
 
+/* Into how many parts the steps of a product are to be cut, of whose axes the longest is cut; 1: it
+ * has blocks for all multiprocessors, or steps for no more. */
+int64_t hone_gpu_count_parts(const hone_gpu *g, const hone_gpu_shape *shape, int64_t longest);
+
 /* Moves the consumers of a block, one after the other, behind its stores, as far as that is
  * possible. */
 hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block);

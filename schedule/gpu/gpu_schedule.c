@@ -98,7 +98,8 @@ hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits
 
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
     static const way inlining[] = {inline_one},
-                     products[] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product},
+                     products[] = {hone_gpu_parts, hone_gpu_groups, hone_gpu_fragments,
+                                   hone_gpu_product},
                      windows[] = {join_window};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};

@@ -25,6 +25,8 @@ enum {
     GROUP_STEPS_BITS = 1024,
     GROUP_OVERHEAD = 256,  /* in steps: the first copies, the last results */
     LEAST_GROUP_SIDE = 32, /* a matrix that is no longer is left to single warps */
+    PART_SIDE = 64,        /* of a tile, when it is asked whether there are blocks for all */
+    LEAST_PART = 512,      /* steps of a part: it saves more than adding up costs */
 };
 
 static int64_t tiles_of(const hone_gpu_shape *s, gpu_group group, int64_t side) {
@@ -178,4 +180,17 @@ hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape
         best = t;
     }
     return best;
+}
+
+int64_t hone_gpu_count_parts(const hone_gpu *g, const hone_gpu_shape *s, int64_t longest) {
+    int64_t parts = 1, steps = s->extents[GPU_STEPS];
+    for (gpu_group i = 0; i < GPU_GROUPS; i++) {
+        if (s->has[i] && s->extents[i] < 1) return 1;
+    }
+    int64_t blocks = s->extents[GPU_BATCH] * tiles_of(s, GPU_ROWS, PART_SIDE) *
+                     tiles_of(s, GPU_COLUMNS, PART_SIDE);
+    while (2 * parts * blocks <= hone_gpu_multiprocessors(g) && longest % (2 * parts) == 0 &&
+           steps / (2 * parts) >= LEAST_PART)
+        parts *= 2;
+    return parts;
 }

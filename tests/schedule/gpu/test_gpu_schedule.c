@@ -56,6 +56,18 @@ static void workload_is_right(void **state) {
     "        with T.block(\"D\"):\n"                                                               \
     "            i, j = T.axis.remap(\"SS\", [i, j])\n"                                            \
     "            D[i, j] = T.max(T.cast(C[i, j], \"float16\") + bias[j], T.float16(0))\n"
+/* A product and what follows it. */
+#define JOINED(k)                                                                                  \
+    "@T.prim_func\ndef main(" BUF("A", "(40, " k ")", "float16") ", " BUF(                         \
+        "B", "(" k ", 48)",                                                                        \
+        "float16") ", " BUF("bias", "(48,)",                                                       \
+                            "float16") ", " BUF("D", "(40, 48)",                                   \
+                                                "float16") "):\n"                                  \
+                                                           "    C = T.alloc_buffer((40, 48), "     \
+                                                           "\"float32\")\n" SUM(                   \
+                                                               "i, j, k", "SSR", "40, 48, " k,     \
+                                                               "C[i, j]", "A[i, k]", "B[k, j]",    \
+                                                               "float32") CAST
 
 /* clang-format off */
 static const struct row {
@@ -90,17 +102,16 @@ static const struct row {
                                                                        "C[b, i, j]", "A[b, i, k]",
                                                                        "B[b, j, k]", "float32"),
      3},
-    {"what follows is joined",
-     "@T.prim_func\ndef main(" BUF("A", "(40, 64)", "float16") ", " BUF(
-         "B", "(64, 48)",
-         "float16") ", " BUF("bias", "(48,)",
-                             "float16") ", " BUF("D", "(40, 48)",
-                                                 "float16") "):\n"
-                                                            "    C = T.alloc_buffer((40, 48), "
-                                                            "\"float32\")\n" SUM(
-                                                                "i, j, k", "SSR", "40, 48, 64",
-                                                                "C[i, j]", "A[i, k]", "B[k, j]",
-                                                                "float32") CAST,
+    {"what follows is joined", JOINED("64"), 3},
+    {"few tiles, many steps: in parts", NN("16", "32", "1024", "float16", "float32"), 3},
+    {"few tiles of floats, many steps", NT("20", "24", "2048", "float32", "float32"), 0},
+    {"a batch of few tiles, many steps",
+     "@T.prim_func\ndef main(" BUF("A", "(2, 8, 1024)", "float16") ", " BUF(
+         "B", "(2, 1024, 8)", "float16") ", " BUF("C", "(2, 8, 8)",
+                                                  "float16") "):\n" SUM("b, i, j, k", "SSSR",
+                                                                        "2, 8, 8, 1024",
+                                                                        "C[b, i, j]", "A[b, i, k]",
+                                                                        "B[b, k, j]", "float16"),
      3},
     {"a convolution of channels last",
      "@T.prim_func\ndef main(" BUF("A", "(2, 9, 9, 8)", "float16") ", " BUF(
@@ -179,6 +190,7 @@ static const struct group_row {
     {"groups, sums of half floats", NN("64", "64", "64", "float16", "float16")          },
     {"groups, bfloat",              NT("40", "40", "100", "bfloat16", "float32")        },
     {"groups, bytes",               NN("48", "64", "130", "int8", "int32")              },
+    {"groups, in parts",            NN("40", "40", "1024", "float16", "float16")        },
     {"groups, a convolution of one tap, channels last",
      "@T.prim_func\ndef main(" BUF("A", "(1, 6, 9, 40)", "float16") ", " BUF("B", "(48, 1, 1, 40)", "float16") ", "
      BUF("C", "(1, 6, 9, 48)", "float32") "):\n"
@@ -215,6 +227,32 @@ static uint32_t count_launches(const hone_func *func) {
          n = hone_func_node(func, n)->next)
         count++;
     return count;
+}
+
+/* One that multiplies and one that adds up with what follows, where blocks would be too few. */
+static void few_tiles_are_parts(void **state) {
+    /* clang-format off */
+    static const struct {
+        const char *text;
+        uint32_t launches;
+    } cases[] = {
+        {NN("16", "32", "1024", "float16", "float32"), 2},
+        {NN("16", "32", "1000", "float16", "float32"), 1}, /* parts would be short */
+        {NN("640", "1024", "1024", "float16", "float32"), 1}, /* 160 tiles */
+        {JOINED("2048"), 2},
+    };
+    /* clang-format on */
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        hone_module *module = NULL;
+        hone_schedule *sch =
+            gpu_trial_schedule(hone_test_parse(cases[i].text, &module), devices[0]);
+        uint32_t launches = count_launches(sch->func);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        if (launches != cases[i].launches)
+            fail_msg("case %zu: %u launches, not %u", i, launches, cases[i].launches);
+    }
 }
 
 static void rows_are_one_launch(void **state) {
@@ -267,9 +305,9 @@ static void random_programs_are_right(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_right),
-                                              cmocka_unit_test(rows_are_one_launch),
-                                              cmocka_unit_test(transposes_have_tiles)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_are_right), cmocka_unit_test(few_tiles_are_parts),
+        cmocka_unit_test(rows_are_one_launch), cmocka_unit_test(transposes_have_tiles)};
     size_t count = 0;
     while (hone_workloads[count].name)
         count++;
