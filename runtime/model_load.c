@@ -48,8 +48,9 @@ static void see_step(const hone_rt *rt, const hone_seen_step *step) {
     observed_rt *observed = (observed_rt *)(uintptr_t)rt;
     int64_t now = hone_clock_now(observed->clock);
     if (step->is_over) {
+        int64_t ns = step->is_over == 2 ? step->ns : now - observed->begun_ns;
         hone_kernel_seen seen = {step->name,  step->workload, step->origin,
-                                 step->flops, step->bytes,    now - observed->begun_ns};
+                                 step->flops, step->bytes,    ns};
         observed->see(observed->ctx, &seen);
         now = hone_clock_now(observed->clock);
     }

@@ -150,18 +150,6 @@ static int32_t run_launches(mt_run *run, int32_t index) {
     return code;
 }
 
-/* Who looks on sees each step from its beginning to its end on the device. */
-static int32_t run_seen(mt_run *run, int32_t index) {
-    const hone_mt_step *step = &run->call->plan->steps[index];
-    if (!run->call->observer) return run_launches(run, index);
-    int32_t code = run->remote->table->wait(run->remote->device);
-    hone_mt_tell(run->call, step, run->frame, false, 0);
-    if (!code) code = run_launches(run, index);
-    if (!code) code = run->remote->table->wait(run->remote->device);
-    hone_mt_tell(run->call, step, run->frame, true, code);
-    return code;
-}
-
 static int32_t run_copy(mt_run *run, const hone_mt_step *step) {
     hone_mt_memory from = 0, to = 0;
     int32_t code = memory_of(run, step->args[0], &from);
@@ -310,7 +298,8 @@ static int32_t run_kind(mt_run *run, int32_t index, int32_t *io_next) {
     const hone_mt_step *step = &run->call->plan->steps[index];
     switch ((hone_mt_step_kind)step->kind) {
     case HONE_MT_LAUNCH:
-        return run_seen(run, index);
+        return run->call->observer ? mt_seen_run(run, index, run_launches)
+                                   : run_launches(run, index);
     case HONE_MT_COPY:
         return run_copy(run, step);
     case HONE_MT_SIZES:
@@ -416,6 +405,7 @@ static int32_t run_in(mt_run *run) {
     } else {
         settle(remote);
     }
+    mt_seen_tell(run, code);
     hone_mt_end_outputs(run->call, run->frame, code);
     if (code) return code;
     code = mt_ports_end(run);

@@ -114,6 +114,9 @@ int32_t hone_mt_flow(const hone_mt_call *call, const hone_mt_step *step, const h
 /* Tells who looks on that a step begins, or is over. */
 void hone_mt_tell(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
                   bool is_over, int32_t code);
+/* That it is over, and took so long by the clock of its device. */
+void hone_mt_tell_time(const hone_mt_call *call, const hone_mt_step *step,
+                       const hone_mt_frame *frame, int64_t ns);
 /* Runs a kernel whose args and sizes are in the frame; who looks on is told. */
 int32_t hone_mt_run_kernel(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame);
 /* The failure of a step whose kernel or function returned code. */

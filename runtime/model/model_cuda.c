@@ -257,6 +257,34 @@ static int32_t cuda_launch(hone_mt_device *device, void *function, const hone_mt
 
 /* ---- graphs ---- */
 
+/* ---- marks ---- */
+
+static int32_t cuda_mark(hone_mt_device *device, void **out_mark) {
+    cuda_device *self = as_cuda(device);
+    struct CUevent_st *event = NULL;
+    *out_mark = NULL;
+    int32_t code = failed(self, self->cu.event_create(&event, 0), "making an event");
+    if (code) return code;
+    code = failed(self, self->cu.event_record(event, self->now), "recording an event");
+    if (code)
+        (void)self->cu.event_destroy(event);
+    else
+        *out_mark = event;
+    return code;
+}
+
+static int32_t cuda_elapsed(hone_mt_device *device, void *from, void *to, int64_t *out_ns) {
+    cuda_device *self = as_cuda(device);
+    float ms = 0;
+    int32_t code = failed(self, self->cu.event_elapsed(&ms, from, to), "reading events");
+    *out_ns = (int64_t)((double)ms * 1e6);
+    return code;
+}
+
+static void cuda_unmark(hone_mt_device *device, void *mark) {
+    (void)as_cuda(device)->cu.event_destroy(mark);
+}
+
 static int32_t cuda_capture_begin(hone_mt_device *device) {
     cuda_device *self = as_cuda(device);
     int32_t code = failed(self, self->cu.capture_begin(self->notes, HONE_CU_CAPTURE_THREAD_LOCAL),
@@ -312,6 +340,9 @@ const hone_mt_device_table hone_mt_cuda_table = {
     .forget = cuda_forget,
     .launch = cuda_launch,
     .wait = cuda_wait,
+    .mark = cuda_mark,
+    .elapsed = cuda_elapsed,
+    .unmark = cuda_unmark,
     .capture_begin = cuda_capture_begin,
     .capture_end = cuda_capture_end,
     .graph_launch = cuda_graph_launch,

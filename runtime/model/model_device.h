@@ -69,6 +69,11 @@ struct hone_mt_device_table {
     int32_t (*launch)(hone_mt_device *device, void *function, const hone_mt_dims *dims,
                       uint64_t *params, int32_t param_count);
     int32_t (*wait)(hone_mt_device *device);
+    /* Marks between what is begun, and how long the device took from one to another, once it has
+     * come to both. All NULL where it has no clock. */
+    int32_t (*mark)(hone_mt_device *device, void **out_mark);
+    int32_t (*elapsed)(hone_mt_device *device, void *from, void *to, int64_t *out_ns);
+    void (*unmark)(hone_mt_device *device, void *mark);
     /* Graphs: what is begun between the two is noted, not run. All NULL where there are none. */
     int32_t (*capture_begin)(hone_mt_device *device);
     int32_t (*capture_end)(hone_mt_device *device, void **out_graph);

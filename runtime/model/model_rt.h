@@ -51,8 +51,9 @@ typedef struct hone_seen_step {
     const char *origin;   /* where its schedule comes from: "default", "record 12" */
     double flops;         /* of one run; 0 = not known */
     int64_t bytes;        /* of its arguments */
-    int32_t is_over;      /* 0: it begins now */
+    int32_t is_over;      /* 0: it begins now; 2: it is over, and took so long as `ns` says */
     int32_t code;         /* what it returned, when it is over */
+    int64_t ns;           /* by the clock of the device that ran it; told when the call ends */
 } hone_seen_step;
 typedef void (*hone_observer)(const hone_rt *rt, const hone_seen_step *step);
 

@@ -140,16 +140,29 @@ static int64_t step_bytes(const hone_mt_call *call, const hone_mt_step *step,
     return bytes;
 }
 
+static hone_seen_step seen_of(const hone_mt_call *call, const hone_mt_step *step,
+                              const hone_mt_frame *frame) {
+    return (hone_seen_step){.name = step->name,
+                            .workload = step->workload,
+                            .origin = step->origin,
+                            .flops = step->flops,
+                            .bytes = step_bytes(call, step, frame)};
+}
+
 void hone_mt_tell(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
                   bool is_over, int32_t code) {
     if (!call->observer) return;
-    const hone_seen_step seen = {.name = step->name,
-                                 .workload = step->workload,
-                                 .origin = step->origin,
-                                 .flops = step->flops,
-                                 .bytes = step_bytes(call, step, frame),
-                                 .is_over = is_over,
-                                 .code = code};
+    hone_seen_step seen = seen_of(call, step, frame);
+    seen.is_over = is_over;
+    seen.code = code;
+    call->observer(call->base, &seen);
+}
+
+void hone_mt_tell_time(const hone_mt_call *call, const hone_mt_step *step,
+                       const hone_mt_frame *frame, int64_t ns) {
+    hone_seen_step seen = seen_of(call, step, frame);
+    seen.is_over = 2;
+    seen.ns = ns;
     call->observer(call->base, &seen);
 }
 

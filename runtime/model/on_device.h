@@ -49,6 +49,12 @@ struct hone_mt_remote {
     mt_prepared *prepared;
 };
 
+/* A step of a call, between marks (NULL: not set). */
+typedef struct mt_seen {
+    const hone_mt_step *step;
+    void *from, *to;
+} mt_seen;
+
 typedef struct mt_run {
     hone_mt_remote *remote;
     hone_mt_call *call;
@@ -56,6 +62,8 @@ typedef struct mt_run {
     mt_prepared *prepared;
     hone_mt_memory *ports; /* of this call */
     int32_t port_count;
+    mt_seen *seen; /* where somebody looks on; owned */
+    int32_t seen_count, seen_capacity;
 } mt_run;
 
 /* ---- device_state.c ---- */
@@ -71,6 +79,15 @@ void mt_remote_end(hone_mt_remote *remote);
 int32_t mt_prepare(mt_run *io_run);
 /* Releases what was prepared for a plan: its parts, and its graph of launches. */
 void mt_prepared_clear(hone_mt_remote *remote, mt_prepared *prepared);
+
+/* ---- device_seen.c ---- */
+
+typedef int32_t (*mt_run_step)(mt_run *run, int32_t index);
+/* Runs a step that somebody looks on at. */
+int32_t mt_seen_run(mt_run *run, int32_t index, mt_run_step go);
+/* At the end of a call, nothing of which runs any more: tells what its steps took, unless it failed
+ * with that code. */
+void mt_seen_tell(mt_run *run, int32_t code);
 
 /* ---- device_ports.c ---- */
 

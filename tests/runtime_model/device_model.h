@@ -4,6 +4,7 @@
 #define HONE_TESTS_RUNTIME_MODEL_DEVICE_MODEL_H
 
 #include "runtime/model/model_abi.h"
+#include "runtime/model/model_rt.h"
 
 enum { DEVICE_MODEL_BLOCK = 128 };
 
@@ -18,6 +19,11 @@ typedef enum device_model_kind {
 
 typedef int32_t device_model_call_function(device_model_kind kind, DLTensor *input,
                                            DLTensor *output);
+/* The same, while `observer` looks on. */
+typedef int32_t device_model_watch_function(device_model_kind kind, DLTensor *input,
+                                            DLTensor *output, hone_observer observer);
+int32_t device_model_watch(device_model_kind kind, DLTensor *input, DLTensor *output,
+                           hone_observer observer);
 typedef const char *device_model_error_function(void);
 int32_t device_model_call(device_model_kind kind, DLTensor *input, DLTensor *output);
 const char *device_model_error(void);

@@ -36,6 +36,7 @@ static void open_fake(void) {
 typedef struct loaded {
     void *library;
     device_model_call_function *call;
+    device_model_watch_function *watch;
     device_model_error_function *error;
 } loaded;
 
@@ -46,6 +47,7 @@ static loaded load(void) {
     m.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!m.library) fail_msg("%s", dlerror());
     take(m.library, "device_model_call", &m.call);
+    take(m.library, "device_model_watch", &m.watch);
     take(m.library, "device_model_error", &m.error);
     return m;
 }
@@ -55,6 +57,7 @@ static void unload(loaded *m) {
     dlclose(m->library);
     look(&record);
     assert_int_equal(record.allocations, 0);
+    assert_int_equal(record.events, 0);
 }
 
 typedef struct vector {
@@ -174,6 +177,69 @@ static void takes_tensors_of_the_card(void **state) {
     unload(&m);
 }
 
+/* ---- who looks on ---- */
+
+static char seen[256];
+
+/* By the clock of the card, or not: then nobody knows the time here. */
+static void see(const hone_rt *rt, const hone_seen_step *step) {
+    size_t at = strlen(seen);
+    (void)rt;
+    if (step->is_over == 2)
+        snprintf(seen + at, sizeof seen - at, "%s %lld ns; ", step->name, (long long)step->ns);
+    else if (step->is_over)
+        snprintf(seen + at, sizeof seen - at, "%s here; ", step->name);
+}
+
+/* A launch takes a microsecond of the fake. */
+static void tells_what_the_card_took(void **state) {
+    static const struct {
+        device_model_kind kind;
+        const char *seen;
+    } cases[] = {
+        {DEVICE_MODEL_TWO,     "twice 1000 ns; plus_one 1000 ns; "},
+        {DEVICE_MODEL_SCRATCH, "both 2000 ns; "                   },
+        {DEVICE_MODEL_HOST,    "plus_one here; twice 1000 ns; "   },
+    };
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        loaded m = load();
+        for (int n = 0; n < CALLS; n++) {
+            vector x, y;
+            init(&x, true, 1);
+            init(&y, false, 1);
+            seen[0] = '\0';
+            assert_int_equal(m.watch(cases[i].kind, &x.tensor, &y.tensor, see), HONE_MODEL_OK);
+            check_result(y.data);
+            assert_string_equal(seen, cases[i].seen);
+        }
+        unload(&m);
+    }
+}
+
+/* What cannot be read is not told; without marks there is no call. */
+static void fails_to_look_on(void **state) {
+    static const char *const symbols[] = {"cuEventCreate", "cuEventRecord", "cuEventElapsedTime"};
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(symbols); i++) {
+        for (int after = 0; after < 2; after++) {
+            vector x, y;
+            loaded m = load();
+            init(&x, true, 1);
+            init(&y, false, 1);
+            seen[0] = '\0';
+            fail_at(symbols[i], after, MACHINE_ERROR);
+            int32_t code = m.watch(DEVICE_MODEL_TWO, &x.tensor, &y.tensor, see);
+            fail_at(symbols[i], 0, 0);
+            assert_int_equal(code, i < 2 ? HONE_MODEL_FAILED : HONE_MODEL_OK);
+            assert_string_equal(seen, i < 2   ? ""
+                                      : after ? "twice 1000 ns; "
+                                              : "plus_one 1000 ns; ");
+            unload(&m);
+        }
+    }
+}
+
 /* ---- what does not ---- */
 
 static void refuses(void **state) {
@@ -268,9 +334,14 @@ static void check_row(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computes),        cmocka_unit_test(launches_what_the_tables_say),
-        cmocka_unit_test(replays_a_graph), cmocka_unit_test(takes_tensors_of_the_card),
-        cmocka_unit_test(refuses),         cmocka_unit_test(loses_its_context),
+        cmocka_unit_test(computes),
+        cmocka_unit_test(launches_what_the_tables_say),
+        cmocka_unit_test(replays_a_graph),
+        cmocka_unit_test(takes_tensors_of_the_card),
+        cmocka_unit_test(tells_what_the_card_took),
+        cmocka_unit_test(fails_to_look_on),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(loses_its_context),
     };
     open_fake();
     return HONE_RUN_ROWS("runtime_model/model_device", rows, check_row) +

@@ -337,11 +337,13 @@ unsigned int cuEventCreate(struct CUevent_st **event, unsigned int flags) {
     BEGIN_IN_CONTEXT();
     (void)flags;
     *event = calloc(1, sizeof **event);
+    fake.record.events += *event != NULL;
     return *event ? 0 : OUT_OF_MEMORY;
 }
 
 unsigned int cuEventDestroy_v2(struct CUevent_st *event) {
     BEGIN();
+    fake.record.events -= event != NULL;
     free(event);
     return fake.broken;
 }
