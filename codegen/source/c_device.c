@@ -126,6 +126,8 @@ void c_device_alloc(c_gen *g, hone_node_id node) {
         c_declare_fragments(g, id);
     else if (groups_is_sums(g->func, id))
         c_declare_sums(g, id);
+    else if (c_is_simdgroup(g, id))
+        c_declare_simdgroup(g, id);
     else
         declare(g, id, g->dialect->array_words);
     if (g->buffers[id]) c_line(g, "(void)%s;", g->buffers[id]);

@@ -40,8 +40,8 @@ static const call_row rows[] = {
     {"cuda.any_sync",         2, false, {"__any_sync((unsigned)$1, $2)", NULL, NULL}},
 };
 /* clang-format on */
-/* The space that a pointer points to, as far as it says. */
-static const char *space_of_pointer(c_gen *g, const hone_expr *e) {
+
+const char *c_space_of_pointer(c_gen *g, const hone_expr *e) {
     hone_buffer id = HONE_NO_ID;
     if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD) {
         id = e->args[0]->u.buffer;
@@ -58,7 +58,7 @@ static const char *fill_call(c_gen *g, const hone_expr *e, const call_row *row, 
     };
     size_t count = 2;
     if (e->count > 1 && hone_dtype_is_handle(e->args[1]->dtype))
-        blanks[1].text = space_of_pointer(g, e->args[1]);
+        blanks[1].text = c_space_of_pointer(g, e->args[1]);
     for (uint16_t i = 1; i < e->count && i <= 9; i++) {
         const char *text = c_at(g, c_value(g, e->args[i]), C_PREC_UNARY);
         blanks[count++] = (c_blank){(char)('0' + i), text};
@@ -94,7 +94,7 @@ static c_text call_row_of(c_gen *g, const hone_expr *e, const call_row *row) {
 
 c_text c_device_call(c_gen *g, const hone_expr *e) {
     const char *name = hone_named_op_same(e->args[0]->u.s);
-    if (c_group_call(g, e) || c_lane_call(g, e) || c_matrix_call(g, e))
+    if (c_group_call(g, e) || c_lane_call(g, e) || c_matrix_call(g, e) || c_simdgroup_call(g, e))
         return (c_text){"0", C_PREC_POSTFIX};
     for (size_t i = 0; g->dialect->is_device && i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) return call_row_of(g, e, &rows[i]);

@@ -156,6 +156,14 @@ bool c_is_of_warp(const c_gen *g, hone_buffer buffer);
 int64_t c_warp_elements(c_gen *g, hone_buffer buffer);
 const char *c_warp_index(c_gen *g, hone_buffer buffer, const char *index);
 
+/* c_simdgroup.c: Metal's matrices of groups of threads; false when the call is none of theirs. */
+bool c_simdgroup_call(c_gen *g, const hone_expr *e);
+/* The buffer is an array of them, which is declared in another way. */
+bool c_is_simdgroup(const c_gen *g, hone_buffer buffer);
+void c_declare_simdgroup(c_gen *g, hone_buffer id);
+/* c_device_call.c: the space that a pointer points to, as far as it says: "device ". */
+const char *c_space_of_pointer(c_gen *g, const hone_expr *e);
+
 /* c_groups.c: groups of four warps; false when the call is none of theirs, or of no form that there
  * is an instruction for. */
 bool c_group_call(c_gen *g, const hone_expr *e);
