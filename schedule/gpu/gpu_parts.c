@@ -67,7 +67,7 @@ static hone_status add_up(hone_gpu *g, hone_rv block) {
     HONE_TRY(hone_gpu_get_nest(g, block, &nest));
     hone_rv part = HONE_NO_ID, lane = HONE_NO_ID;
     for (uint32_t i = 2; i < nest.count; i++) {
-        if (hone_gpu_feeds(g->sch, nest.block, nest.loops[i], HONE_AXIS_REDUCE))
+        if (!hone_gpu_is_spatial(g->sch, nest.block, nest.loops[i]))
             part = nest.rvs[i];
         else if (hone_gpu_extent(g, nest.rvs[i]) == vector)
             lane = nest.rvs[i];
@@ -83,7 +83,7 @@ static hone_status add_up(hone_gpu *g, hone_rv block) {
 hone_status hone_gpu_parts(hone_gpu *g, hone_rv block) {
     hone_gpu_shape shape;
     hone_rv product;
-    HONE_TRY(hone_gpu_read_shape(g, block, false, &shape));
+    HONE_TRY(hone_gpu_read_shape(g, block, &shape));
     uint32_t axis = longest_steps(&shape);
     int64_t parts = hone_gpu_count_parts(g, &shape, shape.axes[axis]);
     if (parts < 2) return hone_gpu_unfit();

@@ -19,7 +19,7 @@ typedef enum device_model_kind {
 
 typedef int32_t device_model_call_function(device_model_kind kind, DLTensor *input,
                                            DLTensor *output);
-/* The same, while `observer` looks on. */
+/* As device_model_call_function, while `observer` looks on. */
 typedef int32_t device_model_watch_function(device_model_kind kind, DLTensor *input,
                                             DLTensor *output, hone_observer observer);
 int32_t device_model_watch(device_model_kind kind, DLTensor *input, DLTensor *output,
