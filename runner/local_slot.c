@@ -4,7 +4,8 @@
  * An executor is reused while it is healthy. It is replaced after a crash, a timeout, a wrong or
  * out-of-bounds result, or anything that is no message. A candidate that crashed, was wrong or
  * could not be loaded in a used executor is judged again, once, in a fresh one: what an earlier
- * candidate left behind never decides about a later one.
+ * candidate left behind never decides about a later one. So is one whose process ended by SIGKILL:
+ * that may be the system's, for want of memory.
  */
 #include <errno.h>
 #include <math.h>
@@ -179,10 +180,12 @@ void local_dispatch(runner_local *self) {
     }
 }
 
-/* Judges a failed candidate again in a fresh process, unless that was one. */
+/* Judges a failed candidate again in a fresh process, unless that was one; but where somebody else
+ * may have ended it, it may not have been the candidate. */
 static bool try_again(runner_local *self, slot *s) {
     job *j = s->job;
-    if (s->process.trials == 0 || j->is_retry) return false;
+    bool is_doubtful = s->process.trials > 0 || hone_held_was_killed(&s->process.held);
+    if (!is_doubtful || j->is_retry) return false;
     j->is_retry = true;
     hone_run_result_deinit(&j->result);
     hone_run_result_init(&j->result);

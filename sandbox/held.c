@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -202,6 +203,15 @@ hone_status hone_held_wait(hone_held *held, const hone_clock *clock, int64_t dea
 }
 
 /* A warden that was killed says nothing: then its own end is all that is known. */
+static const hone_proc *ended_of(const hone_held *held) {
+    return held->inner.is_ended ? &held->inner : &held->proc;
+}
+
 void hone_held_print_end(const hone_held *held, hone_str *out) {
-    hone_proc_print_end(held->inner.is_ended ? &held->inner : &held->proc, out);
+    hone_proc_print_end(ended_of(held), out);
+}
+
+bool hone_held_was_killed(const hone_held *held) {
+    const hone_proc *ended = ended_of(held);
+    return ended->is_ended && ended->term_signal == SIGKILL;
 }

@@ -55,5 +55,8 @@ bool hone_held_is_runnable(hone_held *held);
 HONE_NODISCARD hone_status hone_held_wait(hone_held *held, const hone_clock *clock,
                                           int64_t deadline_ns);
 void hone_held_print_end(const hone_held *held, hone_str *out); /* "exit 3", "killed by SIGSEGV" */
+/* Whether it ended by SIGKILL: of itself, or by somebody else, as the system does for want of
+ * memory. */
+bool hone_held_was_killed(const hone_held *held);
 
 #endif

@@ -36,6 +36,7 @@ class Kills:
         self.seen = {}
         self.mark = f"HONE_KILLS={os.getpid()}"
         self.farm = {}  # "tracker", "runner": the process
+        self.said = {}  # how long its log was before it
 
     def env(self, mark=None):
         name, value = (mark or self.mark).split("=")
@@ -49,6 +50,7 @@ class Kills:
                        "--device-key", "board", "--cache", "cache"],
         }[name]
         with open(name + ".log", "a", encoding="utf-8") as log:
+            self.said[name] = os.path.getsize(name + ".log")
             self.farm[name] = subprocess.Popen(words, stdout=log, stderr=log,
                                                stdin=subprocess.DEVNULL, start_new_session=True,
                                                env=self.env(self.mark_of(name)))
@@ -65,7 +67,9 @@ class Kills:
         self.counts[name, "killed"] += 1
         try:
             code = process.wait(30)
-            if number == signal.SIGTERM and code:
+            # one that has said nothing yet may not have got as far as to hear signals
+            begins = os.path.getsize(name + ".log") == self.said[name]
+            if number == signal.SIGTERM and code and not (begins and code == -signal.SIGTERM):
                 self.fault("exit", name, code)
         except subprocess.TimeoutExpired:
             self.fault("does not end", name, number)

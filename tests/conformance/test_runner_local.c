@@ -436,6 +436,59 @@ static int children(long *out_pids, int capacity) {
     return count;
 }
 
+/* The last one of a row of children: a warden has one, and that may have one. */
+static long last_of_row(long pid) {
+    for (;;) {
+        char path[64];
+        long child = 0;
+        snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+        FILE *file = fopen(path, "r");
+        bool has_one = file && fscanf(file, "%ld", &child) == 1;
+        if (file) fclose(file);
+        if (!has_one) return pid;
+        pid = child;
+    }
+}
+
+/* What a process has used of the CPU, in clock ticks. */
+static unsigned long ticks_of(long pid) {
+    char path[64], line[512] = "";
+    unsigned long user = 0;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    const char *at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (at) sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu", &user);
+    if (file) fclose(file);
+    return user;
+}
+
+/* Who ends a candidate's process from outside, as the system does for want of memory, says nothing
+ * about the candidate: it is judged again, also where the process was a fresh one. */
+static void judges_again_what_was_killed(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "stubborn");
+    hone_run_result result;
+    hone_ticket ticket;
+    hone_runner *runner = *state;
+    long child = 0;
+    if (runner_fixture_is_emulated()) skip(); /* an emulator's processes are others */
+    request.timeout_ns = 2 * HONE_NS_PER_S;
+    HONE_ASSERT_OK(hone_runner_submit(runner, &request, &ticket));
+    if (children(&child, 1) == 0) skip(); /* a kernel without that file */
+    int64_t patience = hone_deadline_after(hone_clock_system(), 60 * HONE_NS_PER_S), later;
+    do {
+        later = hone_deadline_after(hone_clock_system(), 10 * HONE_NS_PER_MS);
+        HONE_ASSERT_CODE(hone_runner_next_result(runner, later, &ticket, &result),
+                         HONE_CODE_TIMEOUT);
+        assert_true(later < patience);
+    } while (ticks_of(last_of_row(child)) < 30); /* it spins for ever */
+    assert_int_equal(kill((pid_t)last_of_row(child), SIGKILL), 0);
+    later = hone_deadline_after(hone_clock_system(), 120 * HONE_NS_PER_S);
+    HONE_ASSERT_OK(hone_runner_next_result(runner, later, &ticket, &result));
+    assert_int_equal(result.failure, HONE_FAILURE_RUN_TIMEOUT);
+    assert_true(result.retried);
+    hone_run_result_deinit(&result);
+}
+
 static void outlives_a_killed_executor(void **state) {
     hone_run_request request = runner_fixture_request(&fixture, "ok");
     hone_run_result result;
@@ -588,6 +641,7 @@ int main(void) {
         LOCAL_TEST(replaces_executors_of_wrong_results),
         LOCAL_TEST(loads_again_in_a_fresh_executor),
         LOCAL_TEST(owners_do_not_mix),
+        LOCAL_TEST(judges_again_what_was_killed),
         LOCAL_TEST(outlives_a_killed_executor),
         cmocka_unit_test(takes_the_gate),
         cmocka_unit_test(needs_an_executor),
