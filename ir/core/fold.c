@@ -67,6 +67,29 @@ bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     }
 }
 
+bool hone_fold_bits(hone_intrin intrin, hone_dtype dtype, int64_t x, int64_t y, int64_t *out) {
+    bool moves_some = y >= 0 && y < dtype.bits;
+    switch (intrin) {
+    case HONE_INTRIN_BITWISE_AND:
+        *out = x & y;
+        return true;
+    case HONE_INTRIN_BITWISE_OR:
+        *out = x | y;
+        return true;
+    case HONE_INTRIN_BITWISE_XOR:
+        *out = x ^ y;
+        return true;
+    case HONE_INTRIN_SHIFT_RIGHT:
+        *out = moves_some ? x >> y : 0;
+        return moves_some;
+    case HONE_INTRIN_SHIFT_LEFT:
+        return moves_some && y < 63 && !__builtin_mul_overflow(x, (int64_t)1 << y, out) &&
+               hone_dtype_holds(dtype, *out);
+    default:
+        return false;
+    }
+}
+
 bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, int64_t *out) {
     int64_t a, b;
     switch ((hone_expr_kind)e->kind) {

@@ -13,6 +13,13 @@ static inline int64_t hone_floor_div(int64_t a, int64_t b) {
 int64_t hone_gcd(int64_t a, int64_t b);
 /* x op y; false where the result is undefined or does not fit. */
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
+/* Of a type of integers: does it hold the number? */
+static inline bool hone_dtype_holds(hone_dtype dtype, int64_t value) {
+    return value >= hone_dtype_min_int(dtype) && value <= hone_dtype_max_int(dtype);
+}
+/* x & y, x | y, x ^ y and the shifts; false of other intrinsics, and where the type does not hold
+ * the result or the shift moves all bits out. */
+bool hone_fold_bits(hone_intrin intrin, hone_dtype dtype, int64_t x, int64_t y, int64_t *out);
 /* The value of an expression over sizes: sizes[v] is that of variable v < count, negative: not
  * known. False where the value is not known. */
 bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, int64_t *out);

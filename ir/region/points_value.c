@@ -51,49 +51,17 @@ static bool ramp(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *ou
            !__builtin_add_overflow(base, stride, out);
 }
 
-static bool fits(int64_t value, hone_dtype dtype) {
-    bool is_signed = dtype.code == HONE_DTYPE_CODE_INT;
-    if (value < 0 && !is_signed) return false;
-    if (dtype.bits >= 64) return true;
-    int64_t end = (int64_t)1 << (dtype.bits - is_signed);
-    return value < end && value >= -end;
-}
-
 /* A number that the type does not hold is unknown. */
 static bool cast(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     return hone_dtype_is_integer(e->dtype) && value_of(p, e->args[0], depth, out) &&
-           fits(*out, e->dtype);
-}
-
-static bool shift_left(int64_t a, int64_t by, hone_dtype dtype, int64_t *out) {
-    return by >= 0 && by < dtype.bits && by < 63 &&
-           !__builtin_mul_overflow(a, (int64_t)1 << by, out) && fits(*out, dtype);
+           hone_dtype_holds(e->dtype, *out);
 }
 
 static bool bits(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t a, b;
-    if (e->count != 2 || !hone_dtype_is_integer(e->dtype) || !value_of(p, e->args[0], depth, &a) ||
-        !value_of(p, e->args[1], depth, &b)) {
-        return false;
-    }
-    switch (e->op) {
-    case HONE_INTRIN_BITWISE_AND:
-        *out = a & b;
-        return true;
-    case HONE_INTRIN_BITWISE_OR:
-        *out = a | b;
-        return true;
-    case HONE_INTRIN_BITWISE_XOR:
-        *out = a ^ b;
-        return true;
-    case HONE_INTRIN_SHIFT_RIGHT:
-        *out = b >= 0 && b < e->dtype.bits ? a >> b : 0;
-        return b >= 0 && b < e->dtype.bits;
-    case HONE_INTRIN_SHIFT_LEFT:
-        return shift_left(a, b, e->dtype, out);
-    default:
-        return false;
-    }
+    return e->count == 2 && hone_dtype_is_integer(e->dtype) && value_of(p, e->args[0], depth, &a) &&
+           value_of(p, e->args[1], depth, &b) &&
+           hone_fold_bits((hone_intrin)e->op, e->dtype, a, b, out);
 }
 
 static bool call(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {

@@ -41,6 +41,14 @@ static bool value_of_pair(const runner *r, const hone_expr *e, int64_t *out) {
            hone_fold_ints((hone_op)e->op, a, b, out);
 }
 
+static bool value_of_call(const runner *r, const hone_expr *e, int64_t *out) {
+    int64_t a, b;
+    if (e->op == HONE_INTRIN_LIKELY) return value_of(r, e->args[0], out);
+    if (e->op == HONE_INTRIN_IF_THEN_ELSE && e->count == 3) return value_of_choice(r, e, out);
+    return e->count == 2 && hone_dtype_is_integer(e->dtype) && value_of(r, e->args[0], &a) &&
+           value_of(r, e->args[1], &b) && hone_fold_bits((hone_intrin)e->op, e->dtype, a, b, out);
+}
+
 static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
     switch ((hone_expr_kind)e->kind) {
     case HONE_EXPR_INT:
@@ -50,7 +58,8 @@ static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
         *out = r->values[e->u.var];
         return r->is_known[e->u.var];
     case HONE_EXPR_CAST:
-        return hone_dtype_is_int(e->args[0]->dtype) && value_of(r, e->args[0], out);
+        return hone_dtype_is_integer(e->dtype) && hone_dtype_is_integer(e->args[0]->dtype) &&
+               value_of(r, e->args[0], out) && hone_dtype_holds(e->dtype, *out);
     case HONE_EXPR_BINARY:
         return value_of_pair(r, e, out);
     case HONE_EXPR_NOT:
@@ -67,8 +76,10 @@ static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
         *out = base + r->lane * stride;
         return true;
     }
+    case HONE_EXPR_CALL:
+        return value_of_call(r, e, out);
     default:
-        return hone_expr_is_call(e, HONE_INTRIN_LIKELY) && value_of(r, e->args[0], out);
+        return false;
     }
 }
 

@@ -220,6 +220,13 @@ static const struct row {
      FLAT "    for a, b in T.grid(24, 4):\n        j: T.int32 = a * 4 + b\n"
           "        Y[j] = Z[j]\n",
      HONE_PARAM_OUT},
+    {"in another order by bits",
+     FLAT "    for a in range(96):\n        Y[T.bitwise_xor(a, 21)] = Z[a]\n", HONE_PARAM_OUT},
+    {"some of the places by bits",
+     FLAT "    for a in range(96):\n        Y[T.bitwise_or(a, 1)] = Z[a]\n", HONE_PARAM_INOUT},
+    {"numbers that a short type does not hold",
+     FLAT "    for a in range(192):\n        Y[T.Cast(\"int32\", T.Cast(\"int8\", a)) // 2 + 32] = Z[a // 2]\n",
+     HONE_PARAM_INOUT},
     {"a scalar that changes",
      FLAT "    for a in range(96):\n        j: T.int32 = a\n        j = 5\n"
           "        Y[j] = Z[j]\n",
