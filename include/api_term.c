@@ -146,6 +146,10 @@ const hone_term *hone_term_binary(hone_terms *terms, const char *op, const hone_
         return fail(terms, HONE_ERROR(HONE_CODE_TYPE,
                                       "'/' of integers: '//' rounds down, truncdiv to zero"));
     }
+    if (is_float && (found == HONE_OP_TRUNCDIV || found == HONE_OP_TRUNCMOD)) {
+        return fail(terms, HONE_ERROR(HONE_CODE_TYPE, "%s of floats: '%s' is a call of its own", op,
+                                      found == HONE_OP_TRUNCMOD ? "fmod" : "trunc"));
+    }
     return term_of(hone_expr_binary(ir_of(terms), found, expr_of(a), expr_of(b)));
 }
 

@@ -32,7 +32,7 @@ HONE_API const hone_term *hone_term_highest(hone_terms *terms, const char *type)
 HONE_API const hone_term *hone_term_lowest(hone_terms *terms, const char *type);
 HONE_API const hone_term *hone_term_string(hone_terms *terms, const char *text); /* copied */
 
-/* op: + - * / // % min max truncdiv truncmod == != < <= > >= and or. */
+/* op: + - * / // % min max == != < <= > >= and or; truncdiv truncmod, of integers. */
 HONE_API const hone_term *hone_term_binary(hone_terms *terms, const char *op, const hone_term *a,
                                            const hone_term *b);
 HONE_API const hone_term *hone_term_not(hone_terms *terms, const hone_term *value);

@@ -65,6 +65,11 @@ static bool named_pair(script_parser *p, const named_op *row, const script_call 
     if (joins && (!expect_condition(p, call, a) || !expect_condition(p, call, b))) return false;
     bool whole = hone_dtype_is_integer(a->dtype) && hone_dtype_is_integer(b->dtype);
     if (op == HONE_OP_DIV && whole) op = HONE_OP_TRUNCDIV; /* T.Div of integers rounds to zero */
+    bool is_float = hone_dtype_is_float(a->dtype) || hone_dtype_is_float(b->dtype);
+    if (is_float && (op == HONE_OP_TRUNCDIV || op == HONE_OP_TRUNCMOD)) {
+        return script_fail_type(p, call->at, "%s of floats: write %s", call->callee,
+                                op == HONE_OP_TRUNCMOD ? "T.fmod(a, b)" : "T.trunc(a / b)");
+    }
     if (row->folds) {
         *out = script_fold_binary(&p->ir, op, a, b);
     } else {
