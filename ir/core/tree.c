@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ir/core/fold.h"
+
 static hone_node *at(const hone_func *func, hone_node_id id) {
     return hone_func_node(func, id);
 }
@@ -180,6 +182,23 @@ hone_node_id hone_block_init_of(const hone_func *func, hone_node_id block) {
 hone_node_id hone_block_body_of(const hone_func *func, hone_node_id block) {
     hone_node_id init = hone_block_init_of(func, block);
     return init == HONE_NO_ID ? at(func, block)->first : at(func, init)->next;
+}
+
+const hone_axis *hone_block_over_nothing(const hone_func *func, hone_node_id block,
+                                         const int64_t *sizes) {
+    const hone_block *b = at(func, block)->u.block.block;
+    const hone_axis *none = NULL;
+    if (hone_block_init_of(func, block) == HONE_NO_ID) return NULL;
+    for (uint32_t i = 0; i < b->axis_count; i++) {
+        int64_t extent;
+        if (!hone_fold_sizes(b->axes[i].dom.extent, sizes, sizes ? func->var_count : 0, &extent) ||
+            extent > 0) {
+            continue;
+        }
+        if (b->axes[i].kind != HONE_AXIS_REDUCE) return NULL;
+        none = &b->axes[i];
+    }
+    return none;
 }
 
 /* ---- rewriting expressions ---- */

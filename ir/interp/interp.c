@@ -171,6 +171,44 @@ static void bind_arguments(machine *m, hone_tensor *const *args) {
     }
 }
 
+static int64_t *sizes_of_arguments(machine *m) {
+    const hone_func *func = m->func;
+    int64_t *sizes = machine_alloc(m, (func->var_count + 1) * sizeof *sizes);
+    for (uint32_t v = 0; v < func->var_count; v++)
+        sizes[v] = -1;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        const hone_param *param = &func->params[i];
+        if (param->buffer == HONE_NO_ID) {
+            if (hone_dtype_is_integer(func->vars[param->var].dtype))
+                sizes[param->var] = m->slots[param->var].i;
+            continue;
+        }
+        const hone_buffer_info *info = hone_func_buffer(func, param->buffer);
+        for (uint32_t d = 0; d < info->rank; d++) {
+            const hone_expr *e = info->shape[d];
+            if (e->kind == HONE_EXPR_VAR) sizes[e->u.var] = m->slots[e->u.var].i;
+        }
+    }
+    return sizes;
+}
+
+/* What the verifier refuses where sizes are numbers: a T.init that never runs. */
+static void check_reductions(machine *m) {
+    const int64_t *sizes = NULL;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(m->func, 0, n)) {
+        const hone_node *node = hone_func_node(m->func, n);
+        if (node->kind != HONE_NODE_BLOCK || hone_block_init_of(m->func, n) == HONE_NO_ID) continue;
+        if (!sizes) sizes = sizes_of_arguments(m);
+        const hone_axis *axis = hone_block_over_nothing(m->func, n, sizes);
+        if (!axis) continue;
+        m->prepared = n;
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
+                                   "block '%s' reduces over nothing: axis '%s' has the extent 0, "
+                                   "so its T.init never runs",
+                                   node->u.block.block->name, m->func->vars[axis->var].name));
+    }
+}
+
 /* What a widened run kept in float64 goes back to narrower arguments. */
 static void return_widened(machine *m) {
     for (uint32_t b = 0; b < m->func->buffer_count; b++) {
@@ -199,6 +237,7 @@ static void run(machine *m, hone_tensor *const *args) {
     const xstmt *top = compile_stmt(m, 0);
     m->prepared = HONE_NO_ID;
     bind_arguments(m, args);
+    check_reductions(m);
     m->is_running = true;
     top->run(top, m);
     m->at = HONE_NO_ID;

@@ -126,20 +126,13 @@ static bool updates(const verifier *v, hone_node_id id, hone_node_id init, hone_
 
 /* T.init is inside of the loops: where they have no iterations the result is whatever was there. */
 static void check_not_over_nothing(verifier *v, hone_node_id id) {
-    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    const hone_axis *none = NULL;
-    if (hone_block_init_of(v->func, id) == HONE_NO_ID) return;
-    for (uint32_t i = 0; i < block->axis_count; i++) {
-        const hone_axis *axis = &block->axes[i];
-        if (!hone_expr_is_int_value(axis->dom.extent, 0)) continue;
-        if (axis->kind != HONE_AXIS_REDUCE) return; /* nothing is written anyway */
-        none = axis;
-    }
-    if (none) {
+    const hone_axis *axis = hone_block_over_nothing(v->func, id, NULL);
+    if (axis) {
         verify_error(v, id,
                      "block '%s' reduces over nothing: axis '%s' has the extent 0, so its T.init "
                      "never runs",
-                     block->name, verify_var_name(v, none->var));
+                     hone_func_node(v->func, id)->u.block.block->name,
+                     verify_var_name(v, axis->var));
     }
 }
 

@@ -207,12 +207,6 @@ static bool is_size(const hone_func *func, hone_var var) {
     return false;
 }
 
-/* An extent, or -1 where it is not known. */
-static int64_t size_of(const hone_func *func, const hone_expr *e, const int64_t *sizes) {
-    int64_t value;
-    return hone_fold_sizes(e, sizes, func->var_count, &value) && value >= 0 ? value : -1;
-}
-
 /* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */
 static hone_status named_sizes(hone_run_job *job, const hone_func *func, int64_t *sizes) {
     hone_dim_variants named = {0};
@@ -270,11 +264,17 @@ static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_
     const hone_buffer_info *buffer = &func->buffers[func->params[param].buffer];
     int64_t shape[HONE_MAX_RANK];
     for (uint32_t d = 0; d < buffer->rank; d++) {
-        shape[d] = size_of(func, buffer->shape[d], sizes);
-        if (shape[d] >= 0) continue;
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "the shape of '%s' does not follow from the inputs; --shape gives sizes",
-                          buffer->name);
+        if (!hone_fold_sizes(buffer->shape[d], sizes, func->var_count, &shape[d])) {
+            return HONE_ERROR(
+                HONE_CODE_INVALID,
+                "the shape of '%s' does not follow from the inputs; --shape gives sizes",
+                buffer->name);
+        }
+        if (shape[d] < 0) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "dimension %u of '%s' is %lld with these inputs, must be at least 0",
+                              (unsigned)d, buffer->name, (long long)shape[d]);
+        }
     }
     HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, out));
     return hone_cli_tensors_add(&job->outputs, buffer->name, *out);

@@ -154,7 +154,22 @@ static hone_status write_inputs(making *m, const hone_manifest *manifest, const 
     return hone_check_bundle_write(&bundle, *out_path);
 }
 
+static bool is_output(const hone_arg *arg) {
+    return arg->role != HONE_ARG_IN;
+}
+
+static bool writes_something(const hone_manifest *manifest) {
+    for (size_t i = 0; i < manifest->arg_count; i++) {
+        if (is_output(&manifest->args[i]) && hone_arg_bytes(&manifest->args[i]) > 0) return true;
+    }
+    return false;
+}
+
 static hone_status run(making *m, const hone_build_result *artifact, plain_run *out) {
+    if (!writes_something(&artifact->manifest)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "its results have no elements, so there is nothing to measure");
+    }
     hone_run_request request = {.artifact_path = artifact->artifact_path,
                                 .manifest = artifact->manifest,
                                 .extern_path = m->options->extern_path,
@@ -178,10 +193,6 @@ static hone_status run(making *m, const hone_build_result *artifact, plain_run *
 }
 
 /* ---- the bundle ---- */
-
-static bool is_output(const hone_arg *arg) {
-    return arg->role != HONE_ARG_IN;
-}
 
 /* Of scheduled programs, which may both be wrong. */
 static hone_status check_deviation(const making *m, const hone_arg *plain, int64_t count,
