@@ -24,7 +24,9 @@ HONE_NODISCARD hone_status hone_onnx_load(const char *path, const hone_graph_opt
 HONE_NODISCARD hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_name,
                                            const char *directory, const hone_graph_options *options,
                                            hone_module **out_module);
-/* One tensor from a .pb file (TensorProto), as the ONNX test data holds them. */
-HONE_NODISCARD hone_status hone_onnx_load_tensor(const char *path, hone_tensor **out_tensor);
+/* One tensor from a .pb file (TensorProto), as the ONNX test data holds them. out_name (may be
+ * NULL) gets a copy of the name in it, or NULL where it has none. */
+HONE_NODISCARD hone_status hone_onnx_load_tensor(const char *path, char **out_name,
+                                                 hone_tensor **out_tensor);
 
 #endif

@@ -61,7 +61,7 @@ static hone_status load_tensor(const example *e, const char *kind, size_t index,
     path_of(e, kind, index, path);
     *out = NULL;
     if (!hone_fs_exists(path)) return HONE_OK;
-    HONE_TRY(hone_onnx_load_tensor(path, out));
+    HONE_TRY(hone_onnx_load_tensor(path, NULL, out));
     /* numpy has no bfloat16: these are recorded as their bits */
     if (strstr(e->folder, strcmp(kind, "input") == 0 ? "BFLOAT16_to" : "to_BFLOAT16")) {
         (*out)->dtype = HONE_DTYPE_BF16;
@@ -75,7 +75,7 @@ static hone_status load_within(const char *item, size_t length, hone_tensor **ou
     hone_status st = hone_fs_temp_dir("hone-case", &folder);
     snprintf(path, sizeof path, "%s/item.pb", folder ? folder : "");
     if (!st) st = hone_fs_write_atomic(path, item, length);
-    if (!st) st = hone_onnx_load_tensor(path, out);
+    if (!st) st = hone_onnx_load_tensor(path, NULL, out);
     if (folder) st = hone_status_join(st, hone_fs_remove_tree(folder));
     hone_free(folder);
     return st;

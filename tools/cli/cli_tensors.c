@@ -56,19 +56,27 @@ static hone_status add_all(hone_cli_tensors *to, const char *path, const char *n
         hone_tensor *tensor = file.data[i].tensor;
         file.data[i].tensor = NULL;
         st = hone_cli_tensors_add(to, name ? name : file.data[i].name, tensor);
-        if (!st) to->data[to->count - 1].is_place = !name && is_place_name(path, file.data[i].name);
+        if (!st)
+            to->data[to->count - 1].is_casual = !name && is_place_name(path, file.data[i].name);
     }
     hone_tensor_set_deinit(&file);
+    return st;
+}
+
+static hone_status add_pb(hone_cli_tensors *to, const char *path, const char *name) {
+    char *own;
+    hone_tensor *tensor;
+    HONE_TRY(hone_onnx_load_tensor(path, &own, &tensor));
+    hone_status st = hone_cli_tensors_add(to, name ? name : own, tensor);
+    if (!st) to->data[to->count - 1].is_casual = !name;
+    hone_free(own);
     return st;
 }
 
 static hone_status load_file(hone_cli_tensors *to, const char *path, const char *name) {
     const char *ending = hone_path_extension(path);
     hone_tensor *tensor;
-    if (strcmp(ending, ".pb") == 0) {
-        HONE_TRY(hone_onnx_load_tensor(path, &tensor));
-        return hone_cli_tensors_add(to, name, tensor);
-    }
+    if (strcmp(ending, ".pb") == 0) return add_pb(to, path, name);
     if (strcmp(ending, ".npy") == 0) {
         HONE_TRY(hone_npy_load(path, &tensor));
         return hone_cli_tensors_add(to, name, tensor);
@@ -345,7 +353,7 @@ static hone_status assign(const assignment *a, bool *is_assigned) {
         const hone_cli_tensor *tensor = &a->given->data[g];
         size_t found = 0;
         if (tensor->name) HONE_TRY(assign_named(a, g, &found));
-        if (tensor->name && !found && !tensor->is_place) return unknown_name(a, tensor->name);
+        if (tensor->name && !found && !tensor->is_casual) return unknown_name(a, tensor->name);
         is_assigned[g] = found > 0;
     }
     return assign_rest(a, is_assigned);

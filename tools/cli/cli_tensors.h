@@ -23,7 +23,8 @@ typedef struct hone_cli_want {
 typedef struct hone_cli_tensor {
     char *name;          /* owned; NULL = it was given none */
     hone_tensor *tensor; /* owned */
-    bool is_place;       /* the name is numpy's for a place in an .npz: arr_0, arr_1, … */
+    bool is_casual;      /* the name counts where something is called so: that within a .pb, and
+                            numpy's for a place in an .npz (arr_0, arr_1, …) */
     bool is_made_up;     /* but sizes, which are what they are */
 } hone_cli_tensor;
 
@@ -38,7 +39,7 @@ HONE_NODISCARD hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const
                                                 hone_tensor *tensor);
 
 /* Reads .npy, .npz, .safetensors and .pb files; "NAME=FILE" names the tensor of a file that holds
- * one, those of .npz and .safetensors files have names. Deinit also after failure. */
+ * one, those of .npz, .safetensors and .pb files have names. Deinit also after failure. */
 HONE_NODISCARD hone_status hone_cli_load_tensors(const hone_cli_list *files,
                                                  hone_cli_tensors *out_tensors);
 

@@ -45,7 +45,7 @@ static hone_status note_inputs(sizes *s) {
     size_t first = s->count;
     for (size_t i = 0; i < s->job->inputs.count; i++) {
         const hone_cli_tensor *tensor = &s->job->inputs.data[i];
-        if (!tensor->name || tensor->is_place) continue;
+        if (!tensor->name || tensor->is_casual) continue;
         const char *rank = hone_arena_printf(s->job->cli->arena, "%s.rank", tensor->name);
         HONE_TRY(note(s, first, rank, tensor->tensor->rank));
         HONE_TRY(note_item(s, first, tensor));
