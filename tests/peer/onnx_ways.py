@@ -23,10 +23,18 @@ def tool(*words, folder):
     subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=TIMEOUT_S)
 
 
-def c_library(hone, path, folder):
+def sizes_of_nothing(cases):
+    """What `compile` must be told, which sees no inputs: that open sizes are 0."""
+    return [word for case in cases for value in case.inputs for d, size in enumerate(value.shape)
+            if size == 0 and (value.name, d) in case.sizes
+            for word in ("--shape", f"{value.name}_dim{d}=0")]
+
+
+def c_library(hone, path, cases, folder):
     """(library, or None, and the call of Hone that refused)"""
     for kind in ("a", "c"):
-        done = hone.run("compile", path, "--emit", kind, "-o", f"{folder}/m.{kind}", "-q", timeout=TIMEOUT_S)
+        done = hone.run("compile", path, *sizes_of_nothing(cases), "--emit", kind, "-o", f"{folder}/m.{kind}", "-q",
+                        timeout=TIMEOUT_S)
         if not done:
             return None, done
     tool("ar", "x", "m.a", folder=folder)
@@ -34,6 +42,7 @@ def c_library(hone, path, folder):
     names = {line.split()[-1] for line in listed.splitlines() if " t hone_kernel_" in line}
     with open(f"{folder}/names", "w", encoding="utf-8") as file:
         file.writelines(name + "\n" for name in sorted(names) if "." not in name)
+        file.write("hone_kernel_none\n")  # objcopy takes no empty list
     tool("objcopy", "--globalize-symbols=names", "m.o", "global.o", folder=folder)
     tool("objcopy", "--weaken-symbols=names", "global.o", "weak.o", folder=folder)
     tool("gcc", "-O1", "-w", "-shared", "-fPIC", "-Wl,-Bsymbolic", f"-Wl,--defsym={ENTRY}=m_info",
@@ -55,7 +64,7 @@ class Way:
         feeds = {k: v for case in cases for k, v in case.feeds().items()}
         words = []
         if self.name == "c":
-            path, refused = c_library(self.hone, path, folder)
+            path, refused = c_library(self.hone, path, cases, folder)
             if refused is not None:
                 return refused
         words = [path, "-q", "--out-dir", folder, *FLAGS.get(self.name, [])]
