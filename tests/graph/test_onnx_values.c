@@ -88,6 +88,34 @@ static const value_row rows[] = {
         "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "const a i64 1 = 1\nnode ReduceMax f,a -> y keepdims=0",
         "0,0,0", "-inf"),
+    ROW("com.microsoft: distances of rows",
+        "input x f32 2,2\nconst b f32 1,2 = 1,0\nnode com.microsoft.CDist x,b -> y "
+        "metric='euclidean'",
+        "4,4,1,0", "5,0"),
+    ROW("half of it through Gelu",
+        "input x f32 1,4\nconst b f32 4 = 1,0,1,-1\nnode com.microsoft.BiasSplitGelu x,b -> y",
+        "1,3,19,1", "40,0"),
+    ROW("rows of numbers of four bits, and what lies outside",
+        "input x i64 3\nconst d u8 2,8 = 16,50,0,0,0,0,0,0,255,0,0,0,0,0,0,0\n"
+        "const s f32 2,1 = 1,0.5\nnode com.microsoft.GatherBlockQuantized d,x,s -> g "
+        "block_size=16\n"
+        "const a i64 1 = 0\nconst e i64 1 = 4\nconst c i64 1 = 1\nnode Slice g,a,e,c -> y",
+        "0,-1,5", "-8,-7,-6,-5,3.5,3.5,-4,-4,0,0,0,0"),
+    ROW("QLoRA's numbers, the first one in the high bits",
+        "input x f32 1,2\nconst b u8 1 = 240\nconst s f32 1 = 2\n"
+        "node com.microsoft.MatMulBnb4 x,b,s -> y K=2 N=1 block_size=16 quant_type=1",
+        "3,1", "4"),
+    ROW("experts: those that the router likes best",
+        "input x f32 2,1\nconst r f32 2,3 = 0,9,5,1,0,9\nconst f f32 3,1,1 = 1,2,-3\n"
+        "const g f32 3,1,1 = 1,10,100\nconst b f32 3,1 = 0,1,0\n"
+        "node com.microsoft.MoE x,r,f,,g,b -> y k=1 normalize_routing_weights=1",
+        "2,-2", "41,600"),
+    ROW("a sink takes what nothing gets",
+        "input x f32 1,1,2\nconst q f32 1,1,2 = 0,0\nconst e f32 1,1,0,2 =\nconst l i32 1 = "
+        "0\nconst t i32 = 1\n"
+        "node com.microsoft.GroupQueryAttention q,x,x,e,e,l,t -> y,, num_heads=1 kv_num_heads=1 "
+        "smooth_softmax=1 scale=0.5",
+        "2,4", "1,2"),
     ROW("com.microsoft: Gelu", "input x f32 2\nnode com.microsoft.Gelu x -> y", "1,-1",
         "0.8413447,-0.15865525603294373"),
     ROW("BiasGelu", "input x f32 2\nconst b f32 2 = 1,-1\nnode com.microsoft.BiasGelu x,b -> y",

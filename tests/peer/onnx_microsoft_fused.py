@@ -99,7 +99,14 @@ def grouped(case):
     if rotates:
         angles = rng.uniform(-3, 3, [total + 4, size // 2])
         operands += [case.holding(f(angles).astype("float32")) for f in (numpy.cos, numpy.sin)]
+    form, has_norms = case.draw.one_of((None, None, "sink", "smooth")), case.draw.chance(0.3)
+    if form == "sink" or has_norms:
+        operands += [NONE] * (11 - len(operands)) + (joined(case, [heads]) if form == "sink" else [NONE])
+    if has_norms:
+        operands += [NONE, NONE, *joined(case, [size], [size])]
     return case.node(operands, 3, num_heads=heads, kv_num_heads=served, do_rotary=int(rotates),
+                     smooth_softmax=1 if form == "smooth" else None,
+                     qk_norm_epsilon=1e-4 if has_norms else None,
                      rotary_interleaved=case.draw.between(0, 1) if rotates else None,
                      local_window_size=case.draw.one_of((None, None, 2, 4)),
                      softcap=case.draw.one_of((None, None, 2.0)),

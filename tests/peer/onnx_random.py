@@ -26,6 +26,7 @@ from onnx import defs, helper
 import onnx_bounds
 import onnx_graphs
 import onnx_microsoft
+import onnx_microsoft_contrib
 import onnx_microsoft_fused
 import onnx_microsoft_quantised
 import onnx_narrow
@@ -41,14 +42,16 @@ from onnx_short import can_be_short, make_short, nodes_of
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE, **onnx_narrow.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
                 for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE,
-                                     **onnx_microsoft_quantised.TABLE}.items()}
+                                     **onnx_microsoft_quantised.TABLE,
+                                     **onnx_microsoft_contrib.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
             "ConcatFromSequence", "SplitToSequence", "Optional", "OptionalHasElement",
             "OptionalGetElement", "BitCast", "CausalConvWithState", "LinearAttention",
-            "SwiGLU", "StringConcat", "StringNormalizer"}  # onnx_control.py, or the ONNX project's cases
+            "SwiGLU", "StringConcat", "StringNormalizer", "StringSplit",
+            "RegexFullMatch"}  # onnx_control.py, or the ONNX project's cases
 EDGY = ("edges", "edges", "wide")
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")

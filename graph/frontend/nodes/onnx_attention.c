@@ -157,6 +157,20 @@ static hone_status without_hidden(onnx_reader *r, hone_garg bias, hone_garg *io)
     return onnx_emit(r, "where", 3, choice, 0, NULL, io);
 }
 
+/* Softmax along the last axis beside a number more, which is left out. */
+static hone_status softmax_beside(onnx_reader *r, hone_garg sink, hone_garg x, hone_garg *out) {
+    hone_garg most, rest, sum;
+    HONE_TRY(onnx_emit_along(r, "max", x, -1, &most));
+    HONE_TRY(onnx_emit2(r, "maximum", most, sink, &most));
+    HONE_TRY(onnx_emit2(r, "subtract", x, most, out));
+    HONE_TRY(onnx_emit1(r, "exp", *out, out));
+    HONE_TRY(onnx_emit2(r, "subtract", sink, most, &rest));
+    HONE_TRY(onnx_emit1(r, "exp", rest, &rest));
+    HONE_TRY(onnx_emit_along(r, "sum", *out, -1, &sum));
+    HONE_TRY(onnx_emit2(r, "add", sum, rest, &sum));
+    return onnx_emit2(r, "divide", *out, sum, out);
+}
+
 /* How much of each value a query takes; out[0] to out[3]: the products, these after the cap, with
  * the bias, and the weights. Both factors get the root of the scale. */
 static hone_status weigh(onnx_reader *r, const onnx_attention *a, hone_garg out[4]) {
@@ -177,7 +191,8 @@ static hone_status weigh(onnx_reader *r, const onnx_attention *a, hone_garg out[
     out[2] = out[1];
     if (bias.kind != HONE_GARG_NONE) HONE_TRY(onnx_emit2(r, "add", out[1], bias, &out[2]));
     HONE_TRY(onnx_keeps_shape(r, &out[0], &out[2], "the mask"));
-    HONE_TRY(onnx_emit(r, "nn.softmax", 1, &out[2], 1, &axis, &out[3]));
+    HONE_TRY(a->has_sink ? softmax_beside(r, a->sink, out[2], &out[3])
+                         : onnx_emit(r, "nn.softmax", 1, &out[2], 1, &axis, &out[3]));
     return a->may_hide_all ? without_hidden(r, bias, &out[3]) : HONE_OK;
 }
 

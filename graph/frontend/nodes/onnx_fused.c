@@ -129,6 +129,25 @@ static hone_status convert_embedding(onnx_reader *r, hone_garg *out) {
     return HONE_OK;
 }
 
+/* The tables and factors as floats; then it is the same. Scales and zero points come behind the
+ * mask, in the order of what they are of. */
+static hone_status convert_quantised_embedding(onnx_reader *r, hone_garg *out) {
+    enum { COUNT = 5, SCALES = MASK + 1, ZEROS = SCALES + COUNT };
+    hone_garg floats;
+    if (r->input_count != ZEROS + COUNT)
+        return HONE_ERROR(HONE_CODE_INVALID, "%u inputs, expected %d", r->input_count,
+                          ZEROS + COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const hone_garg parts[] = {r->inputs[WORDS + i], onnx_given(r, SCALES + i),
+                                   onnx_given(r, ZEROS + i)};
+        if (!onnx_has_input(r, WORDS + i)) continue;
+        HONE_TRY(onnx_convert_on(r, "DequantizeLinear", 3, parts, &floats));
+        r->inputs[WORDS + i] = floats;
+    }
+    r->input_count = MASK + 1;
+    return convert_embedding(r, out);
+}
+
 #define CONV_ATTRS "auto_pad dilations group kernel_shape pads strides"
 
 const onnx_converter onnx_fused_converters[] = {
@@ -136,5 +155,6 @@ const onnx_converter onnx_fused_converters[] = {
     {"FusedGemm",          convert_gemm, 2, 3, 1,
      "activation activation_alpha activation_beta alpha beta transA transB", NULL},
     {"EmbedLayerNormalization",          convert_embedding, 1, 9, 3, "epsilon mask_index_type", NULL},
-    {0      },
+    {"QEmbedLayerNormalization",       convert_quantised_embedding, 1, 18, 2, "epsilon", NULL},
+    {0},
 };

@@ -453,15 +453,55 @@ static hone_status hide_others(onnx_reader *r, grouped *g, const hone_expr *behi
     return onnx_emit2(r, "add", g->a.bias, r->inputs[10], &g->a.bias);
 }
 
+static hone_status refuse_attr(const onnx_reader *r, const char *name, int64_t usual) {
+    int64_t value;
+    HONE_TRY(onnx_attr_int(r, name, usual, &value));
+    if (value == usual) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %lld is not implemented", name,
+                      (long long)value);
+}
+
 static hone_status check_grouped(const onnx_reader *r) {
-    int64_t smooth;
-    HONE_TRY(onnx_attr_int(r, "smooth_softmax", 0, &smooth));
-    if (smooth > 0 || onnx_has_input(r, 11))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a softmax with a sink is not implemented");
+    HONE_TRY(refuse_attr(r, "causal", 1));
+    HONE_TRY(refuse_attr(r, "sliding_window_cache", 0));
+    HONE_TRY(refuse_attr(r, "qk_output", 0));
     if (!onnx_has_input(r, 5) || !onnx_has_input(r, 6))
         return HONE_ERROR(HONE_CODE_INVALID, "lengths (inputs 5 and 6) are missing");
     if (onnx_has_input(r, 12) || onnx_has_input(r, 13))
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a quantised cache is not implemented");
+    if (onnx_has_input(r, 16))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "lengths of the queries (input 16)");
+    return HONE_OK;
+}
+
+/* A key more for each head: what an input says, or, of a smooth softmax, one of product 0. */
+static hone_status read_sink(onnx_reader *r, grouped *g) {
+    const hone_expr *one = hone_extent_int(&r->ir, 1);
+    const hone_expr *shape[] = {one, hone_extent_int(&r->ir, g->heads), one, one};
+    const hone_sinfo *info;
+    int64_t smooth;
+    HONE_TRY(onnx_attr_int(r, "smooth_softmax", 0, &smooth));
+    g->a.has_sink = smooth > 0 || onnx_has_input(r, 11);
+    if (!g->a.has_sink) return HONE_OK;
+    HONE_TRY(onnx_info(r, &g->a.q, &info));
+    if (!onnx_has_input(r, 11)) return onnx_scalar(r, info->dtype, 0, &g->a.sink);
+    HONE_TRY(onnx_emit_cast(r, r->inputs[11], info->dtype, &g->a.sink));
+    return onnx_emit_reshape(r, g->a.sink, 4, shape, &g->a.sink);
+}
+
+/* Each head by its mean square, times a weight: before it is turned. */
+static hone_status normalise_new(onnx_reader *r, grouped *g) {
+    static const char *const own[] = {"q_norm_epsilon", "k_norm_epsilon"};
+    hone_garg *sides[] = {&g->a.q, &g->a.k};
+    double epsilon;
+    if (onnx_has_input(r, 14) != onnx_has_input(r, 15))
+        return HONE_ERROR(HONE_CODE_INVALID, "one of the weights of norms (inputs 14 and 15)");
+    for (uint32_t i = 0; i < 2 && onnx_has_input(r, 14); i++) {
+        HONE_TRY(onnx_attr_float(r, "qk_norm_epsilon", 1e-6, &epsilon));
+        HONE_TRY(onnx_attr_float(r, own[i], epsilon, &epsilon));
+        HONE_TRY(onnx_by_mean_square(r, *sides[i], 3, epsilon, sides[i]));
+        HONE_TRY(onnx_emit2(r, "multiply", *sides[i], r->inputs[14 + i], sides[i]));
+    }
     return HONE_OK;
 }
 
@@ -475,7 +515,9 @@ static hone_status convert_grouped(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_float(r, "softcap", 0, &g.a.softcap));
     HONE_TRY(take_grouped(r, &g));
     HONE_TRY(read_scale(r, &g.a));
+    HONE_TRY(read_sink(r, &g));
     HONE_TRY(read_lengths(r, &g));
+    HONE_TRY(normalise_new(r, &g));
     HONE_TRY(rotate_new(r, &g));
     HONE_TRY(fill_caches(r, &g, &behind));
     out[1] = g.a.k;
@@ -494,8 +536,10 @@ const onnx_converter onnx_heads_converters[] = {
     {"QAttention",           convert_quantised, 5, 9, 2, ATTENTION_ATTRS, NULL},
     {"MultiHeadAttention",           convert_multi_head, 1, 10, 3,
      "mask_filter_value num_heads scale unidirectional", NULL},
-    {"GroupQueryAttention",        convert_grouped, 1, 14, 3,
-     "do_rotary k_quant_type kv_cache_bit_width kv_num_heads local_window_size num_heads qk_output "
-     "rotary_interleaved scale smooth_softmax softcap v_quant_type", NULL},
+    {"GroupQueryAttention",        convert_grouped, 1, 17, 3,
+     "causal do_rotary k_norm_epsilon k_quant_type kv_cache_bit_width kv_num_heads "
+     "local_window_size num_heads q_norm_epsilon qk_norm_epsilon qk_output rotary_interleaved "
+     "scale "
+     "sliding_window_cache smooth_softmax softcap v_quant_type", NULL},
     {0},
 };

@@ -68,28 +68,6 @@ static hone_status convert_skip_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- few bits ---- */
 
-/* Numbers of `bits` bits as bytes of their own, the first one in the low bits: [rows, bytes]
- * becomes [rows, bytes * 8 / bits]. */
-static hone_status unpack_bits(onnx_reader *r, int64_t bits, hone_garg *io) {
-    const hone_sinfo *info;
-    hone_garg parts[4], all;
-    HONE_TRY(onnx_info(r, io, &info));
-    int64_t count = 8 / bits;
-    if (count == 1) return HONE_OK;
-    const hone_expr *one = hone_extent_int(&r->ir, 1);
-    const hone_expr *apart[] = {info->shape[0], info->shape[1], one};
-    const hone_expr *whole[] = {
-        info->shape[0], hone_extent_mul(&r->ir, info->shape[1], hone_extent_int(&r->ir, count))};
-    for (int64_t i = 0; i < count; i++) {
-        HONE_TRY(onnx_with_scalar(r, "right_shift", *io, (double)(i * bits), &parts[i]));
-        HONE_TRY(
-            onnx_with_scalar(r, "bitwise_and", parts[i], (double)((1 << bits) - 1), &parts[i]));
-        HONE_TRY(onnx_emit_reshape(r, parts[i], 3, apart, &parts[i]));
-    }
-    HONE_TRY(onnx_emit_concat(r, (uint32_t)count, parts, 2, &all));
-    return onnx_emit_reshape(r, all, 2, whole, io);
-}
-
 typedef struct few_bits {
     int64_t k, n, bits, block, blocks;
     hone_dtype dtype;
@@ -110,7 +88,7 @@ static hone_status zero_points(onnx_reader *r, const few_bits *w, hone_garg *out
     if (hone_dtype_equal(info->dtype, HONE_DTYPE_U8)) {
         int64_t bytes = (w->blocks * w->bits + 7) / 8;
         HONE_TRY(as_rows(r, *out, w->n, bytes, out));
-        HONE_TRY(unpack_bits(r, w->bits, out));
+        HONE_TRY(onnx_unpack_bits(r, w->bits, out));
         HONE_TRY(onnx_emit_slice(r, *out, 1, 0, w->blocks, out));
     }
     HONE_TRY(onnx_emit_cast(r, *out, w->dtype, out));
@@ -147,7 +125,7 @@ static hone_status unpack_weight(onnx_reader *r, const few_bits *w, hone_garg *o
     int64_t rows = w->n * w->blocks;
     bool has_order = onnx_has_input(r, 4);
     HONE_TRY(as_rows(r, r->inputs[1], rows, w->block * w->bits / 8, out));
-    HONE_TRY(unpack_bits(r, w->bits, out));
+    HONE_TRY(onnx_unpack_bits(r, w->bits, out));
     HONE_TRY(onnx_emit_cast(r, *out, w->dtype, out));
     HONE_TRY(zero_points(r, w, &zero));
     HONE_TRY(onnx_emit_cast(r, r->inputs[2], w->dtype, &scale));
@@ -236,11 +214,12 @@ const onnx_converter onnx_microsoft_converters[] = {
     {"QuickGelu",      convert_quick_gelu, 1, 1, 1, "alpha", NULL},
     {"FusedMatMul", convert_fused_matmul, 2, 2, 1, "alpha transA transB transBatchA transBatchB",
      NULL},
+    {"TransposeMatMul",         convert_fused_matmul, 2, 2, 1, "alpha transA transB", NULL},
     {"SkipLayerNormalization",         convert_skip_norm, 3, 5, 4, "epsilon", NULL},
-    {"SkipSimplifiedLayerNormalization",         convert_skip_norm, 3, 4, 4, "epsilon", NULL},
-    {"MatMulNBits",      convert_matmul_bits, 3, 6, 1,
+    {"SkipSimplifiedLayerNormalization",      convert_skip_norm, 3, 4, 4, "epsilon", NULL},
+    {"MatMulNBits", convert_matmul_bits, 3, 6, 1,
      "K N accuracy_level bits block_size weight_prepacked", NULL},
-    {"RotaryEmbedding", convert_rotary, 4, 4, 1,
+    {"RotaryEmbedding",         convert_rotary, 4, 4, 1,
      "interleaved is_packed_batching num_heads rotary_embedding_dim scale", NULL},
     {0        },
 };

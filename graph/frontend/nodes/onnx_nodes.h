@@ -32,6 +32,9 @@ typedef struct onnx_factors {
     hone_garg a, b, scale_a, scale_b, zero_a, zero_b, bias;
 } onnx_factors;
 hone_status onnx_emit_float_product(onnx_reader *r, const onnx_factors *f, hone_garg *out);
+/* Numbers of 2, 4 or 8 bits as bytes of their own, along the last axis; the first one is in the low
+ * bits. */
+hone_status onnx_unpack_bits(onnx_reader *r, int64_t bits, hone_garg *io);
 /* An input of the node, or NONE. */
 hone_garg onnx_given(const onnx_reader *r, uint32_t input);
 
@@ -95,6 +98,8 @@ typedef struct onnx_attention {
     int64_t past; /* how many keys come before those of this call; -1: not known */
     int64_t left, right; /* how many keys a query sees before and behind its own; -1: all */
     bool is_causal, may_hide_all; /* of a query all keys may be hidden by -inf: it takes nothing */
+    bool has_sink;
+    hone_garg sink; /* [1, heads, 1, 1]: a key more that has this product and gives nothing */
     double scale, softcap;
 } onnx_attention;
 /* What the queries take of the values, [batch, heads, sequence, size]; stages: the products, these
