@@ -440,12 +440,14 @@ hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block, 
     return infer_one(func, block, true, arena, out);
 }
 
-hone_status hone_region_inference_begin(const hone_func *func, hone_arena *arena,
+hone_status hone_region_inference_begin(const hone_func *func, bool believes, hone_arena *arena,
                                         hone_region_inference **out) {
     assert(func && arena && out);
     *out = hone_arena_alloc(arena, sizeof **out);
     if (!*out) return HONE_ERROR(HONE_CODE_NO_MEMORY, "regions of '%s'", func->name);
-    return walk_init(&(*out)->walk, func, arena) ? HONE_OK : no_memory(&(*out)->walk, func->name);
+    if (!walk_init(&(*out)->walk, func, arena)) return no_memory(&(*out)->walk, func->name);
+    (*out)->walk.believes = believes;
+    return HONE_OK;
 }
 
 hone_status hone_region_inference_next(hone_region_inference *inference, hone_node_id block,

@@ -27,11 +27,12 @@ HONE_NODISCARD hone_status hone_block_shown_regions(const hone_func *func, hone_
                                                     hone_arena *arena, hone_block *out);
 
 /* hone_block_infer_regions of many blocks: what is known of the whole function is found once, so a
- * block costs what lies below and around it. Lives in the arena. While it is used, the function
- * gains no variables and no buffers, and what it binds by lets stays; what blocks declare may
- * change. */
+ * block costs what lies below and around it. believes: what is touched through an address is left
+ * out as hone_block_shown_regions does. Lives in the arena. While it is used, the function gains no
+ * variables and no buffers, and what it binds by lets stays; what blocks declare may change. */
 typedef struct hone_region_inference hone_region_inference;
-HONE_NODISCARD hone_status hone_region_inference_begin(const hone_func *func, hone_arena *arena,
+HONE_NODISCARD hone_status hone_region_inference_begin(const hone_func *func, bool believes,
+                                                       hone_arena *arena,
                                                        hone_region_inference **out);
 HONE_NODISCARD hone_status hone_region_inference_next(hone_region_inference *inference,
                                                       hone_node_id block, hone_block *out);

@@ -148,7 +148,8 @@ void verify_regions(verifier *v, hone_node_id id) {
     if (block->regions_inferred || v->out->error_count > 0) return;
     if (id == hone_func_root_block(v->func)) return;
     hone_status st = HONE_OK;
-    if (!v->regions) st = hone_region_inference_begin(v->func, v->arena, &v->regions);
+    /* what an instruction does by an address is what the block says of the buffer */
+    if (!v->regions) st = hone_region_inference_begin(v->func, true, v->arena, &v->regions);
     if (!st) st = hone_region_inference_next(v->regions, id, &touched);
     if (st) {
         v->is_short_of_memory |= hone_status_consume(st) == HONE_CODE_NO_MEMORY;

@@ -147,7 +147,7 @@ static bool make_root(script_parser *p, const script_block *root) {
 static bool finish_regions(script_parser *p) {
     hone_node_id root = hone_func_root_block(p->func);
     hone_region_inference *inference;
-    if (!script_check(p, 0, hone_region_inference_begin(p->func, p->arena, &inference)))
+    if (!script_check(p, 0, hone_region_inference_begin(p->func, false, p->arena, &inference)))
         return false;
     for (uint32_t i = 0; i < p->pending_count; i++) { /* inner blocks come first */
         const script_pending *pending = &p->pending[i];

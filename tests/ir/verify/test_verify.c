@@ -426,6 +426,22 @@ static const struct row {
      "      T.writes()\n"
      "      C[vi, 0] = A[vi, 0]\n",
      "block 'B' writes 'C', which it does not declare", true},
+    {"an address says less than what is declared",
+     "  for i in range(1):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(1, i)\n"
+     "      T.reads()\n"
+     "      T.writes(C[0:16, 0:16])\n"
+     "      T.tvm_fill_fragment(C.data, 16, 16, 16, 0, T.float32(0))\n",
+     NULL, false},
+    {"an address of what is not declared",
+     "  for i in range(1):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(1, i)\n"
+     "      T.reads(A[0:16, 0:16])\n"
+     "      T.writes()\n"
+     "      T.tvm_fill_fragment(C.data, 16, 16, 16, 0, T.float32(0))\n",
+     "block 'B' reads 'C', which it does not declare", true},
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
