@@ -4,6 +4,7 @@
 
 #include "ir/core/concurrent.h"
 #include "ir/region/relation.h"
+#include "ir/region/touches.h"
 #include "ir/verify/verify_impl.h"
 
 static bool allocates(const hone_block *block, hone_buffer buffer) {
@@ -210,18 +211,69 @@ static bool has_constant_domains(const hone_block *block) {
     return true;
 }
 
+/* ---- memory that is written anew ---- */
+
+static bool touches(const verifier *v, hone_node_id top, hone_buffer buffer) {
+    return hone_loads_below(v->func, top, buffer) || hone_stores_below(v->func, top, buffer) ||
+           hone_has_opaque_access(v->func, top, buffer);
+}
+
+static bool is_touched_beside(const verifier *v, hone_node_id id, hone_buffer buffer) {
+    for (hone_node_id c = id, p; (p = hone_func_node(v->func, c)->parent) != HONE_NO_ID; c = p) {
+        for (hone_node_id n = hone_func_node(v->func, p)->first; n != HONE_NO_ID;
+             n = hone_func_node(v->func, n)->next) {
+            if (n != c && touches(v, n, buffer)) return true;
+        }
+    }
+    return false;
+}
+
+/* How many values of an axis of the block there are while the loops around all that touches the
+ * buffer stand still: a tile of shared memory or a thread's own, say, is filled and read in each of
+ * their iterations, and written anew in the next. -1: not known. */
+static int64_t values_at_once(verifier *v, const hone_expr *binding, hone_buffer buffer) {
+    hone_node_id all = v->block;
+    hone_range range;
+    bool *inner = hone_arena_zalloc(v->arena, v->func->var_count + 1);
+    if (!inner) v->is_short_of_memory = true;
+    while (inner && all != HONE_NO_ID && is_touched_beside(v, all, buffer)) {
+        const hone_node *node = hone_func_node(v->func, all);
+        if (node->kind == HONE_NODE_FOR) inner[node->u.loop.var] = true;
+        all = node->parent;
+    }
+    if (!inner || !binding) return -1;
+    hone_interval values = hone_arith_relax(&v->arith, binding, inner, v->func->var_count, NULL);
+    if (!hone_interval_range(&v->arith, values, binding->dtype, &range)) return -1;
+    return hone_expr_const(range.extent);
+}
+
+/* The axis, or as many of its values as there are at once. */
+static hone_axis axis_at_once(verifier *v, hone_node_id id, const hone_block *block, uint32_t i) {
+    hone_buffer buffer = hone_func_node(v->func, id)->u.store.buffer;
+    const char *scope = hone_func_buffer(v->func, buffer)->scope;
+    hone_axis axis = block->axes[i];
+    if (!scope || strncmp(scope, "global", 6) == 0) return axis;
+    int64_t count =
+        values_at_once(v, hone_func_node(v->func, v->block)->u.block.bindings[i], buffer);
+    if (count < 1 || count >= hone_expr_const(axis.dom.extent)) return axis;
+    axis.dom.extent = hone_expr_int(&v->arith.ir, axis.dom.extent->dtype, count);
+    if (!axis.dom.extent) axis.dom.extent = block->axes[i].dom.extent;
+    return axis;
+}
+
 static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *block) {
     const hone_node *store = hone_func_node(v->func, id);
     for (uint32_t i = 0; i < block->axis_count; i++) {
-        const hone_axis *axis = &block->axes[i];
         int64_t clash[2];
-        if (axis->kind != HONE_AXIS_SPATIAL) continue;
-        if (!find_clash(v, id, store->u.store.indices, axis, clash)) continue;
+        if (block->axes[i].kind != HONE_AXIS_SPATIAL) continue;
+        if (!find_clash(v, id, store->u.store.indices, &block->axes[i], clash)) continue;
+        const hone_axis axis = axis_at_once(v, id, block, i);
+        if (!find_clash(v, id, store->u.store.indices, &axis, clash)) continue;
         verify_warning(v, id,
                        "block '%s' writes one element of '%s' where spatial axis '%s' is %lld and "
                        "%lld",
                        block->name, hone_func_buffer(v->func, store->u.store.buffer)->name,
-                       verify_var_name(v, axis->var), (long long)clash[0], (long long)clash[1]);
+                       verify_var_name(v, axis.var), (long long)clash[0], (long long)clash[1]);
         return false;
     }
     return true;

@@ -442,6 +442,42 @@ static const struct row {
      "      T.writes()\n"
      "      T.tvm_fill_fragment(C.data, 16, 16, 16, 0, T.float32(0))\n",
      "block 'B' reads 'C', which it does not declare", true},
+    {"a tile that is written anew",
+     "  S = T.alloc_buffer((16,), \"float32\", scope=\"shared\")\n"
+     "  for k in range(8):\n"
+     "    for i in range(16):\n"
+     "      with T.block(\"S\"):\n"
+     "        v = T.axis.spatial(128, k * 16 + i)\n"
+     "        S[v % 16] = A[v, 0]\n"
+     "    for i in range(16):\n"
+     "      with T.block(\"B\"):\n"
+     "        v = T.axis.spatial(128, k * 16 + i)\n"
+     "        C[v, 0] = S[v % 16]\n",
+     NULL, false},
+    {"a tile that is read later",
+     "  S = T.alloc_buffer((16,), \"float32\", scope=\"shared\")\n"
+     "  for k in range(8):\n"
+     "    for i in range(16):\n"
+     "      with T.block(\"S\"):\n"
+     "        v = T.axis.spatial(128, k * 16 + i)\n"
+     "        S[v % 16] = A[v, 0]\n"
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      v = T.axis.spatial(128, i)\n"
+     "      C[v, 0] = S[v % 16]\n",
+     "block 'S' writes one element of 'S' where spatial axis 'v' is 0 and 16", true},
+    {"a tile that is too small",
+     "  S = T.alloc_buffer((8,), \"float32\", scope=\"shared\")\n"
+     "  for k in range(8):\n"
+     "    for i in range(16):\n"
+     "      with T.block(\"S\"):\n"
+     "        v = T.axis.spatial(128, k * 16 + i)\n"
+     "        S[v % 8] = A[v, 0]\n"
+     "    for i in range(16):\n"
+     "      with T.block(\"B\"):\n"
+     "        v = T.axis.spatial(128, k * 16 + i)\n"
+     "        C[v, 0] = S[v % 8]\n",
+     "block 'S' writes one element of 'S' where spatial axis 'v' is 0 and 8", true},
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
 #include "tests/schedule/gpu/gpu_trial.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
@@ -163,6 +164,16 @@ static uint32_t count_matrix_calls(const hone_func *func) {
     return count;
 }
 
+/* Of what is made here nobody is warned. */
+static void assert_no_findings(const hone_func *func) {
+    hone_findings found = {.arena = hone_arena_create(4096)};
+    char text[256] = "";
+    HONE_ASSERT_OK(hone_verify_func(func, &found));
+    if (found.count) snprintf(text, sizeof text, "%s", found.items[0].text);
+    hone_arena_destroy(found.arena);
+    assert_string_equal(text, "");
+}
+
 static void product_is_tiled(void **state) {
     const struct row *row = *state;
     hone_module *module = NULL;
@@ -173,6 +184,7 @@ static void product_is_tiled(void **state) {
         is_good = is_good && gpu_trial_is_right(func, devices[i], i);
     hone_schedule *sch = gpu_trial_schedule(func, devices[0]);
     uint32_t calls = count_matrix_calls(sch->func);
+    assert_no_findings(sch->func);
     hone_schedule_destroy(sch);
     hone_module_release(module);
     assert_true(is_good);
@@ -210,6 +222,7 @@ static void groups_multiply(void **state) {
     bool is_good = gpu_trial_is_right(func, devices[GROUPS], 1);
     hone_schedule *sch = gpu_trial_schedule(func, devices[GROUPS]);
     HONE_ASSERT_OK(hone_func_print(sch->func, NULL, &text));
+    assert_no_findings(sch->func);
     bool is_by_groups = strstr(hone_str_text(&text), "T.ptx.wgmma(") != NULL;
     hone_str_deinit(&text);
     hone_schedule_destroy(sch);
