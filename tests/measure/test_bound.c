@@ -41,6 +41,7 @@ static void check_row(void **state) {
     assert_true(d.max_error == row->max_error);
     assert_int_equal(d.wrong_count, row->wrong);
     assert_int_equal(d.max_index, row->index);
+    assert_true(isfinite(d.reference_max)); /* errors are told beside it */
     /* the generic path must agree with the fast one */
     double wide[4];
     hone_tensor_difference same;

@@ -56,7 +56,8 @@ static void defaults_are_in_range(void **state) {
             if (v < low) low = v;
             if (v > high) high = v;
         }
-        assert_true(low >= g.low && high <= g.high);
+        assert_true(low >= g.low && high <= g.high && high <= hone_generator_high(&g));
+        assert_true(g.kind != HONE_GENERATOR_INTEGER || high == hone_generator_high(&g));
         assert_true(high - low > (g.high - g.low) * 0.49); /* and not all the same */
     }
 }

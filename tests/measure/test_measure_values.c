@@ -68,12 +68,29 @@ static void impossible_results_are_named(void **state) {
     hone_run_result_init(&r);
     assert_string_equal(hone_run_result_problem(&r, true), "a success without a time");
     assert_null(hone_run_result_problem(&r, false));
-    r.error_ratio = 3;
+    r.error_ratio = 1;
+    assert_null(hone_run_result_problem(&r, false));
+    r.error_ratio = 1.5;
     assert_non_null(hone_run_result_problem(&r, false));
     hone_run_result_fail(&r, HONE_FAILURE_RUN_CRASH, "it died");
     assert_null(hone_run_result_problem(&r, true));
-    r.times.load_ns = -1;
-    assert_non_null(hone_run_result_problem(&r, true));
+}
+
+static void no_step_takes_less_than_no_time(void **state) {
+    (void)state;
+    static const size_t steps[] = {
+        offsetof(hone_run_times, queue_ns), offsetof(hone_run_times, transfer_ns),
+        offsetof(hone_run_times, load_ns),  offsetof(hone_run_times, check_ns),
+        offsetof(hone_run_times, wait_ns),  offsetof(hone_run_times, measure_ns),
+    };
+    const int64_t before = -1;
+    for (size_t i = 0; i < HONE_COUNT(steps); i++) {
+        hone_run_result r;
+        hone_run_result_init(&r);
+        assert_null(hone_run_result_problem(&r, false));
+        memcpy((char *)&r.times + steps[i], &before, sizeof before);
+        assert_non_null(hone_run_result_problem(&r, false));
+    }
 }
 
 static void sizes_of_arguments(void **state) {
@@ -140,6 +157,7 @@ static const hone_launch_value launch_values[] = {
     {HONE_LAUNCH_MAX,   6, 3, 0                          },
     {HONE_LAUNCH_MUL,   1, 1, 0                          }, /* n * n */
     {HONE_LAUNCH_CONST, 0, 0, HONE_LAUNCH_MAX_THREADS + 1},
+    {HONE_LAUNCH_CONST, 0, 0, 9                          },
 };
 static const int32_t launch_scratch[] = {9};
 static const hone_launch_arg launch_args[] = {
@@ -174,13 +192,14 @@ static const struct launch_row {
     {"fine", {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, NULL},
     {"nothing to do", {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 0, NULL},
     {"no symbol", {"", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "names no kernel"},
-    {"unknown grid", {"f", {5, 11, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "grid of launch 0"},
+    {"unknown grid", {"f", {5, 12, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "grid of launch 0"},
     {"negative index", {"f", {5, 3, 3}, {0, -1, 3}, 3, 3, launch_args}, 300, "number -1"},
     {"open block", {"f", {5, 3, 3}, {3, 1, 3}, 3, 3, launch_args}, 300, "extent y is no constant"},
     {"one block too wide", {"f", {5, 3, 3}, {3, 3, 10}, 3, 3, launch_args}, 300, "extent z"},
     {"block too large", {"f", {5, 3, 3}, {0, 0, 3}, 3, 3, launch_args}, 300, "16384 threads"},
+    {"block a little too large", {"f", {5, 3, 3}, {0, 11, 3}, 3, 3, launch_args}, 300, "1152 threads"},
     {"unknown shared",
-     {"f", {5, 3, 3}, {0, 3, 3}, 11, 3, launch_args},
+     {"f", {5, 3, 3}, {0, 3, 3}, 12, 3, launch_args},
      300,
      "shared memory of launch 0"},
     {"lost arguments", {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, NULL}, 300, "3 arguments"},
@@ -291,6 +310,13 @@ static void launch_lists_are_checked(void **state) {
     const hone_launch_value forward = {HONE_LAUNCH_ADD, 0, 0, 0};
     m = (hone_manifest){.entry = "f", .value_count = 1, .values = &forward};
     HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "value 0 names number 0 of 0");
+    const hone_launch_value itself[] = {
+        {HONE_LAUNCH_CONST, 0, 0, 1},
+        {HONE_LAUNCH_ADD,   0, 1, 0}
+    };
+    m = (hone_manifest){.entry = "f", .value_count = 2, .values = itself};
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "value 1 names number 1 of 1");
+    m.value_count = 1;
     const hone_launch_value odd = {(hone_launch_op)77, 0, 0, 0};
     m.values = &odd;
     HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "operation 77");
@@ -304,6 +330,8 @@ static void requests_are_checked(void **state) {
     HONE_ASSERT_OK(hone_run_request_check(&r));
     r.threads = -1;
     HONE_ASSERT_ERROR(hone_run_request_check(&r), HONE_CODE_INVALID, "threads is -1");
+    r.threads = 1025;
+    HONE_ASSERT_ERROR(hone_run_request_check(&r), HONE_CODE_INVALID, "threads is 1025");
     r.threads = 2;
     r.timeout_ns = -1;
     HONE_ASSERT_CODE(hone_run_request_check(&r), HONE_CODE_INVALID);
@@ -407,6 +435,7 @@ int main(void) {
         cmocka_unit_test(failure_names_are_stable),
         cmocka_unit_test(every_outcome_is_somebodys),
         cmocka_unit_test(impossible_results_are_named),
+        cmocka_unit_test(no_step_takes_less_than_no_time),
         cmocka_unit_test(sizes_of_arguments),
         cmocka_unit_test(manifests_are_checked),
         cmocka_unit_test(launch_values_are_computed),

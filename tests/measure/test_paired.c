@@ -24,6 +24,7 @@ static const chance_row chance_rows[] = {
     {"level",                   3, {1, 2, 3},       {1, 2, 3},              1,    1      },
     {"level pairs say nothing", 4, {1, 1, 5, 5},    {.5, .5, 5, 5},         .75,  1. / 4 },
     {"ties share ranks",        2, {1, 1},          {.5, 2},                1.25, 3. / 4 },
+    {"one of three ties loses", 3, {1, 1, 1},       {.5, 2, .5},            .5,   1. / 2 },
 };
 
 static void chance_is_exact(void **state) {

@@ -147,6 +147,7 @@ static const struct bad_row {
     {"nothing", "", 0, "too early"},
     {"no map", "\x01", 1, "list or map"},
     {"a map of 2^32 pairs", "\xba\xff\xff\xff\xff", 5, "more items"},
+    {"a map of more pairs than are left", "\xa2\x01\x00", 3, "more items"},
     {"an endless map", "\xbf\xff", 2, "expected form"},
     {"a negative key", "\xa1\x20\x00", 3, "unsigned"},
     {"an unknown failure", "\xa1\x01\x18\x63", 4, "out of range"},

@@ -35,6 +35,7 @@ static void takes_large_blocks(void **state) {
     assert_string_equal(small, "small");
     assert_string_equal(after, "after-7");
     assert_string_equal(hone_arena_strndup(arena, "abcdef", 3), "abc");
+    assert_string_equal(hone_arena_strndup(arena, "abc", SIZE_MAX / 4), "abc");
     assert_null(hone_arena_alloc(arena, SIZE_MAX));
     assert_null(hone_arena_alloc(arena, SIZE_MAX - 20));
     hone_arena_destroy(arena);

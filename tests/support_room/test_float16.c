@@ -130,6 +130,7 @@ static void converts_short(void **state) {
     assert_int_equal(hone_short_float_store(dtype, INFINITY), row->beyond);
     assert_int_equal(hone_short_float_store(dtype, NAN), row->nan);
     assert_int_equal(hone_short_float_store(dtype, -0.0), row->minus_zero);
+    assert_int_equal(hone_short_float_store(dtype, -1e-30), row->minus_zero);
     assert_int_equal(hone_short_float_store(dtype, 1e-300), 0);
     assert_true(hone_short_float_load(dtype, row->largest) == hone_dtype_max_float(dtype));
     uint32_t one = hone_short_float_store(dtype, 1.0);

@@ -52,6 +52,22 @@ static void below_is_even(void **state) {
     assert_int_equal(hone_rng_between(&rng, 8, 8), 8);
 }
 
+/* Of 2^63 + 1 numbers, all but half of those that are drawn would come twice as often as others. */
+static void below_a_large_bound_is_even(void **state) {
+    (void)state;
+    enum { DRAWS = 40000, PARTS = 4 };
+    const uint64_t bound = (UINT64_C(1) << 63) + 1;
+    int seen[PARTS] = {0};
+    hone_rng rng = hone_test_rng(9);
+    for (int i = 0; i < DRAWS; i++) {
+        uint64_t x = hone_rng_below(&rng, bound);
+        assert_true(x < bound);
+        seen[x == bound - 1 ? PARTS - 1 : x >> 61]++;
+    }
+    for (int i = 0; i < PARTS; i++)
+        assert_in_range(seen[i], 9500, 10500); /* 5 deviations */
+}
+
 static void uniform_and_normal_have_their_moments(void **state) {
     (void)state;
     enum { DRAWS = 100000 };
@@ -108,6 +124,7 @@ int main(void) {
         cmocka_unit_test(streams_are_golden),
         cmocka_unit_test(keys_matter),
         cmocka_unit_test(below_is_even),
+        cmocka_unit_test(below_a_large_bound_is_even),
         cmocka_unit_test(uniform_and_normal_have_their_moments),
         cmocka_unit_test(weights_are_followed),
         cmocka_unit_test(shuffle_permutes),

@@ -46,6 +46,20 @@ static void grows(void **state) {
     assert_string_equal(hone_str_text(&text), "");
 }
 
+/* One that fills what there is to the last byte, and those around it. */
+static void formats_to_the_end(void **state) {
+    (void)state;
+    char words[200];
+    memset(words, 'x', sizeof words);
+    for (int length = 0; length < 200; length++) {
+        hone_str text = {0};
+        hone_str_printf(&text, "%.*s", length, words);
+        assert_int_equal(text.length, length);
+        assert_int_equal(strlen(hone_str_text(&text)), length);
+        hone_str_deinit(&text);
+    }
+}
+
 static void formats_longer_than_capacity(void **state) {
     (void)state;
     char big[3000];
@@ -97,6 +111,7 @@ static void fails_once_and_stays_failed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows),
+        cmocka_unit_test(formats_to_the_end),
         cmocka_unit_test(formats_longer_than_capacity),
         cmocka_unit_test(takes_empty),
         cmocka_unit_test(fails_once_and_stays_failed),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "support/core/attributes.h"
 #include "tests/support/hone_test.h"
 
 #define LOST "\xef\xbf\xbd"
@@ -29,6 +30,7 @@ static const struct row {
     {"a\xe2\x82",            "a" LOST LOST        }, /* cut off */
     {"\xe2\x82z\xc3\xa9",    LOST LOST "z\xc3\xa9"},
     {"\xc3\xc3\xa9",         LOST "\xc3\xa9"      },
+    {"\xe2\x82\xc3\xa9",     LOST LOST "\xc3\xa9" },
 };
 
 static void cleans(void **state) {
@@ -43,6 +45,49 @@ static void cleans(void **state) {
     assert_true(is_right);
 }
 
+/* What turns a line around, hides or moves the cursor is spelled. */
+static void controls_are_spelled(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } all[] = {
+        {"a\tb\n",                   "a\tb\n"             }, /* lines are kept */
+        {"\x1b[2J\r",                "\\x1b[2J\\x0d"      },
+        {"\xc2\x85",                 "\\u0085"            },
+        {"\xe2\x80\xa7\xe2\x80\xa8", "\xe2\x80\xa7\\u2028"},
+        {"\xe2\x80\xae\xe2\x80\xaf", "\\u202e\xe2\x80\xaf"},
+        {"\xe2\x81\xa6\xe2\x81\xa9", "\\u2066\\u2069"     },
+    };
+    for (size_t i = 0; i < HONE_COUNT(all); i++) {
+        hone_str out = {0};
+        hone_utf8_append_shown(&out, all[i].text, strlen(all[i].text), true);
+        assert_string_equal(hone_str_text(&out), all[i].shown);
+        hone_str_deinit(&out);
+    }
+}
+
+static void ends_are_kept(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+        size_t columns;
+    } all[] = {
+        {"matmul",                                    "matmul",                     6},
+        {"matmul_relu",                               "mat..lu",                    7},
+        {"\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f",          "\xc3\xa4..",                 3},
+        {"\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9fx\xc3\xa4", "\xc3\xa4\xc3\xb6..\xc3\xa4", 5},
+    };
+    for (size_t i = 0; i < HONE_COUNT(all); i++) {
+        hone_str out = {0};
+        hone_utf8_append_short(&out, all[i].text, all[i].columns);
+        assert_string_equal(hone_str_text(&out), all[i].shown);
+        hone_str_deinit(&out);
+    }
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("support/utf8", rows, cleans);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(controls_are_spelled),
+                                       cmocka_unit_test(ends_are_kept)};
+    return HONE_RUN_ROWS("support/utf8", rows, cleans) +
+           cmocka_run_group_tests_name("support/utf8 shown", tests, NULL, NULL);
 }
