@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ir/core/concurrent.h"
+#include "ir/core/touches.h"
 #include "ir/region/relation.h"
-#include "ir/region/touches.h"
 #include "ir/verify/verify_impl.h"
 
 static bool allocates(const hone_block *block, hone_buffer buffer) {
