@@ -459,13 +459,16 @@ static hone_status map_file(const char *path, void **out_mapping, size_t *out_by
         if (fd >= 0) close(fd);
         return st;
     }
-    void *mapping = info.st_size > 0
-                        ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-                        : MAP_FAILED;
+    bool is_empty = info.st_size == 0 || !S_ISREG(info.st_mode);
+    void *mapping =
+        is_empty ? NULL : mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int error = errno;
     close(fd);
-    if (mapping == MAP_FAILED) {
-        return HONE_ERROR(HONE_CODE_INVALID, "check bundle '%s' is empty or cannot be mapped",
-                          path);
+    if (is_empty)
+        return HONE_ERROR(HONE_CODE_INVALID, "check bundle '%s' is empty, or no file", path);
+    if (mapping == MAP_FAILED) { /* this machine's want, nothing about the bundle */
+        return HONE_ERROR(error == ENOMEM ? HONE_CODE_NO_MEMORY : HONE_CODE_IO,
+                          "check bundle '%s' cannot be mapped: %s", path, strerror(error));
     }
     *out_mapping = mapping;
     *out_bytes = (size_t)info.st_size;

@@ -104,7 +104,10 @@ static hone_status serve_one(executor *self) {
     hone_arena_reset(self->arena);
     hone_status st = hone_run_request_decode(self->in.data, self->in.length, self->arena, &request);
     if (st) {
-        hone_run_result_fail(&result, HONE_FAILURE_LOAD_ERROR, "%s", hone_status_message(st));
+        bool is_machines = hone_status_code(st) == HONE_CODE_NO_MEMORY;
+        hone_run_result_fail(&result,
+                             is_machines ? HONE_FAILURE_DEVICE_LOST : HONE_FAILURE_LOAD_ERROR, "%s",
+                             hone_status_message(st));
         hone_status_free(st);
     } else {
         forget_output();

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,26 @@ static void keep_needed(void *library) {
     }
 }
 
+/* Want of memory or descriptors, by which a reason ends, is this machine's; glibc may leave out
+ * that it was memory. */
+static hone_code code_of(const char *why) {
+    static const struct {
+        int error;
+        hone_code code;
+    } wants[] = {
+        {ENOMEM, HONE_CODE_NO_MEMORY},
+        {EMFILE, HONE_CODE_IO       },
+        {ENFILE, HONE_CODE_IO       },
+    };
+    const char *last = strrchr(why, ':');
+    if (strstr(why, ": failed to map segment from shared object")) return HONE_CODE_NO_MEMORY;
+    for (size_t i = 0; last && i < HONE_COUNT(wants); i++) {
+        if (strcmp(last + 1 + strspn(last + 1, " "), strerror(wants[i].error)) == 0)
+            return wants[i].code;
+    }
+    return HONE_CODE_INVALID;
+}
+
 hone_status hone_library_open(const char *path, void **out_library) {
     char here[4096];
     HONE_TRY(hone_fs_check_names(path, 0));
@@ -87,5 +108,6 @@ hone_status hone_library_open(const char *path, void **out_library) {
                           "machine",
                           name_of(machine), name_of(OWN_MACHINE));
     }
-    return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: %s", why ? why : "no reason given");
+    if (!why) why = "no reason given";
+    return HONE_ERROR(code_of(why), "cannot be loaded: %s", why);
 }

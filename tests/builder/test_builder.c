@@ -18,14 +18,7 @@
 #include "support/os/fs.h"
 #include "support/os/proc.h"
 #include "tests/support/hone_test.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNDER_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
+#include "tests/support/sanitizer.h"
 
 static const char scale[] =
     "from tvm.script import tir as T\n"

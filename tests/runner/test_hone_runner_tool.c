@@ -65,6 +65,7 @@ static const struct row {
     {"no status", {"--check", "/nonexistent/s"}, 3, "", "no runner has begun"},
     {"two checks", {"--check", "s", "--check-alive", "s"}, 2, "", "two questions"},
     {"idle in checks", {"--check", "s", "--slots", "2"}, 2, "", "no 'slots'"},
+    {"no memory", {"--memory", "1M"}, 2, "", "from 16M on, or 0, not '1M'"},
     {"no launcher", {"--launcher", "  "}, 2, "", "--launcher"},
 };
 /* clang-format on */

@@ -4,10 +4,14 @@
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/core/attributes.h"
 #include "support/os/fs.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/sanitizer.h"
 
 static const struct row {
     const char *name;
@@ -45,6 +49,36 @@ static void is_refused(void **state) {
     if (!strstr(got, row->want)) fail_msg("'%s' is not in '%s'", row->want, got);
 }
 
+/* Run with few descriptors, and with little address space: nothing is wrong with the library. */
+static void wants_are_the_machines(void **state) {
+    static const struct {
+        int what;
+        rlim_t limit;
+        hone_code code;
+    } wants[] = {
+        {RLIMIT_NOFILE, 0,       HONE_CODE_IO       },
+#ifndef UNDER_SANITIZER
+        {RLIMIT_AS,     1 << 20, HONE_CODE_NO_MEMORY},
+#endif
+    };
+    const char *path = hone_test_build_path("tests/candidates.so");
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(wants); i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            void *library;
+            const struct rlimit limit = {wants[i].limit, wants[i].limit};
+            if (setrlimit((__rlimit_resource_t)wants[i].what, &limit)) _exit(2);
+            _exit(hone_status_consume(hone_library_open(path, &library)) != wants[i].code);
+        }
+        int end = 0;
+        assert_int_equal(waitpid(child, &end, 0), child);
+        if (end) fail_msg("want %zu: %d", i, end);
+    }
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("runtime/library", rows, is_refused);
+    const struct CMUnitTest wants[] = {cmocka_unit_test(wants_are_the_machines)};
+    return HONE_RUN_ROWS("runtime/library", rows, is_refused) +
+           cmocka_run_group_tests_name("runtime/library/wants", wants, NULL, NULL);
 }

@@ -90,6 +90,8 @@ static int usage(const char *message, const char *what) {
     return EXIT_USAGE;
 }
 
+#define LEAST_MEMORY (INT64_C(16) << 20) /* in less no executor starts */
+
 /* "1000", "64M", "4G". */
 static bool read_size(const char *text, int64_t *out_bytes) {
     static const char units[] = "KMGT";
@@ -329,7 +331,10 @@ static const char *take(command *c, int choice, const char *value) {
                    : "--cache-size wants a size like 64M, not";
     case OPTION_MEMORY:
         c->has_memory = true;
-        return read_size(value, &c->memory_bytes) ? NULL : "--memory wants a size like 64M, not";
+        return read_size(value, &c->memory_bytes) &&
+                       (c->memory_bytes == 0 || c->memory_bytes >= LEAST_MEMORY)
+                   ? NULL
+                   : "--memory wants a size like 64M, from 16M on, or 0, not";
     case OPTION_QUIET:
         o->is_loud = strcmp(value, "none") == 0;
         o->quiet_path = o->is_loud ? NULL : value;
