@@ -406,10 +406,13 @@ static hone_status check_fit(const runner_remote *r) {
 
 static hone_status no_target_yet(const runner_remote *r) {
     if (remote_is_up(r) && !r->device_key[0]) {
-        return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device");
+        return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device that works");
     }
     if (remote_is_up(r)) {
-        return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device '%s'", r->device_key);
+        return HONE_ERROR(
+            HONE_CODE_TIMEOUT,
+            "the tracker has no device '%s' that works ('hone farm status' shows all)",
+            r->device_key);
     }
     const char *why = r->trouble[0] ? r->trouble : "no answer yet";
     return HONE_ERROR(HONE_CODE_TIMEOUT, "no tracker: %s", why);

@@ -116,10 +116,10 @@ static hone_status register_tasks(hone_tuning *t) {
 static hone_status begin_session(hone_tuning *t) {
     int64_t wall = hone_wall_time_ns();
     char owner[HONE_DB_OWNER_BYTES];
-    hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
-    hone_db_owner_print(owner);
     const char *about;
     HONE_TRY(hone_tuning_session_text(t, &about));
+    hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
+    hone_db_owner_print(owner);
     hone_db_session session = {.id = t->result->session,
                                .options_json = about,
                                .model = t->options->model_name,
@@ -132,7 +132,9 @@ static hone_status begin_session(hone_tuning *t) {
                                .budget_trials = t->options->trials,
                                .budget_ns = t->options->time_limit_ns,
                                .owner = owner[0] ? owner : NULL};
-    return hone_db_begin_session(t->options->db, &session);
+    hone_status st = hone_db_begin_session(t->options->db, &session);
+    if (st) t->result->session[0] = '\0'; /* there is none to be ended */
+    return st;
 }
 
 /* A task whose reference can't be made is tuned unchecked only when nothing else is possible: its
