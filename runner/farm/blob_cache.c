@@ -17,6 +17,7 @@
 #include "support/core/alloc.h"
 #include "support/data/vec.h"
 #include "support/os/fs.h"
+#include "support/os/proc.h"
 
 #define MAX_ENTRIES 4096 /* artifacts are used once or twice, so more would not be found again */
 #define DRAFT_SUFFIX ".part"
@@ -154,23 +155,41 @@ static hone_status scan_dir(hone_blob_cache *cache) {
     return HONE_OK;
 }
 
-static hone_status take_dir(hone_blob_cache *cache, const char *dir) {
-    HONE_TRY(hone_fs_mkdirs(dir));
-    cache->dir = realpath(dir, NULL);
-    if (!cache->dir) return HONE_ERROR(HONE_CODE_IO, "%s: %s", dir, strerror(errno));
+static hone_status lock_dir(hone_blob_cache *cache) {
     char *path = hone_path_join(cache->dir, LOCK_NAME);
     if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "blob cache");
     cache->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     hone_free(path);
-    if (cache->lock_fd < 0) return HONE_ERROR(HONE_CODE_IO, "%s: %s", dir, strerror(errno));
+    if (cache->lock_fd < 0) return HONE_ERROR(HONE_CODE_IO, "%s: %s", cache->dir, strerror(errno));
     if (flock(cache->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s: another process uses this cache", dir);
+        hone_fd_close(&cache->lock_fd);
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s: another process uses this cache", cache->dir);
     }
     /* what lies here is loaded as code */
     if (chmod(cache->dir, 0700) != 0) {
-        return HONE_ERROR(HONE_CODE_IO, "%s: %s", dir, strerror(errno));
+        return HONE_ERROR(HONE_CODE_IO, "%s: %s", cache->dir, strerror(errno));
     }
     return HONE_OK;
+}
+
+static hone_status take_dir(hone_blob_cache *cache, const char *dir) {
+    HONE_TRY(hone_fs_mkdirs(dir));
+    cache->dir = realpath(dir, NULL);
+    if (!cache->dir) return HONE_ERROR(HONE_CODE_IO, "%s: %s", dir, strerror(errno));
+    return lock_dir(cache);
+}
+
+/* A lock file that was removed has no name left. */
+static bool is_taken(const hone_blob_cache *cache) {
+    struct stat info;
+    return cache->lock_fd >= 0 && fstat(cache->lock_fd, &info) == 0 && info.st_nlink > 0;
+}
+
+hone_status hone_blob_cache_mend(hone_blob_cache *cache) {
+    if (is_taken(cache)) return HONE_OK;
+    hone_fd_close(&cache->lock_fd);
+    HONE_TRY(hone_fs_mkdirs(cache->dir));
+    return lock_dir(cache);
 }
 
 hone_status hone_blob_cache_open(const char *dir, int64_t max_bytes, hone_blob_cache **out_cache) {
@@ -194,7 +213,7 @@ void hone_blob_cache_close(hone_blob_cache *cache) {
     for (size_t i = 0; i < cache->entries.count; i++)
         hone_free(cache->entries.data[i].path);
     hone_vec_deinit(&cache->entries);
-    if (cache->lock_fd >= 0) close(cache->lock_fd);
+    hone_fd_close(&cache->lock_fd);
     hone_free(cache->dir);
     hone_free(cache);
 }

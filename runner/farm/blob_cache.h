@@ -32,6 +32,10 @@ HONE_NODISCARD hone_status hone_blob_cache_open(const char *dir, int64_t max_byt
                                                 hone_blob_cache **out_cache);
 void hone_blob_cache_close(hone_blob_cache *cache); /* NULL is allowed */
 
+/* Makes and takes the directory again where somebody has removed it; its entries are found missing
+ * when they are pinned. Failures as _open; then try again later. */
+HONE_NODISCARD hone_status hone_blob_cache_mend(hone_blob_cache *cache);
+
 /* The file's absolute path, the cache's until the matching _unpin; pins are counted. NOT_FOUND: it
  * is not there (any more), or was damaged. */
 HONE_NODISCARD hone_status hone_blob_cache_pin(hone_blob_cache *cache, const hone_blob_hash *hash,

@@ -211,6 +211,13 @@ static void note_status(void *ctx, const hone_daemon_stats *stats) {
     runner_status_note(s->options->status_path, stats);
 }
 
+/* Who cleans up may have taken the directory away, too. */
+static hone_status make_self_test(void *ctx, hone_run_request *out_request) {
+    serving *s = ctx;
+    HONE_TRY(hone_blob_cache_mend(s->cache));
+    return hone_self_test_make(&s->self_test, out_request);
+}
+
 static hone_status make_daemon(serving *s) {
     char name[HONE_FARM_NAME_BYTES];
     default_name(s, name, sizeof name);
@@ -225,8 +232,8 @@ static hone_status make_daemon(serving *s) {
         .slot_count = s->slot_count,
         .name = s->options->name ? s->options->name : name,
         .software = "hone-runner " HONE_RUNNER_VERSION,
-        .self_test = {hone_self_test_make,                          &s->self_test},
-        .watcher = {s->options->status_path ? note_status : NULL, s            },
+        .self_test = {make_self_test,                               s},
+        .watcher = {s->options->status_path ? note_status : NULL, s},
         .idle_ns = s->options->idle_exit_ns,
         .log = &s->log
     };

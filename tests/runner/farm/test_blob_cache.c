@@ -219,6 +219,30 @@ static void belongs_to_one_process(void **state) {
     assert_int_equal(info.st_mode & 0777, 0700);
 }
 
+/* Who cleans up a disk takes the lock with it: then the directory is anybody's, until it is taken
+ * again. */
+static void comes_back_when_removed(void **state) {
+    fixture *f = *state;
+    hone_blob_cache *other = NULL;
+    hone_blob_hash hash;
+    HONE_ASSERT_OK(put(f->cache, 'a', 100, &hash));
+    HONE_ASSERT_OK(hone_blob_cache_mend(f->cache));
+    assert_true(has(f->cache, &hash));
+    HONE_ASSERT_OK(hone_fs_remove_tree(f->dir));
+    assert_false(has(f->cache, &hash));
+    HONE_ASSERT_CODE(put(f->cache, 'a', 100, &hash), HONE_CODE_IO);
+    HONE_ASSERT_OK(hone_blob_cache_mend(f->cache));
+    HONE_ASSERT_OK(put(f->cache, 'a', 100, &hash));
+    assert_true(has(f->cache, &hash));
+    HONE_ASSERT_CODE(hone_blob_cache_open(f->dir, 1000, &other), HONE_CODE_UNAVAILABLE);
+    HONE_ASSERT_OK(hone_fs_remove_tree(f->dir));
+    HONE_ASSERT_OK(hone_blob_cache_open(f->dir, 1000, &other));
+    HONE_ASSERT_CODE(hone_blob_cache_mend(f->cache), HONE_CODE_UNAVAILABLE);
+    hone_blob_cache_close(other);
+    HONE_ASSERT_OK(hone_blob_cache_mend(f->cache));
+    HONE_ASSERT_OK(put(f->cache, 'b', 100, &hash));
+}
+
 /* A limit on the size of files stands in for a disk without room. */
 static void survives_a_full_disk(void **state) {
     fixture *f = *state;
@@ -263,6 +287,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(remembers_the_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cleans_up_after_the_dead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(belongs_to_one_process, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(comes_back_when_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_a_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_no_memory, set_up, tear_down),
     };
