@@ -14,9 +14,9 @@ typedef struct sizes {
     uint32_t count;
 } sizes;
 
-static const hone_expr *find_size(const sizes *s, const hone_expr *e) {
+static const hone_expr *find_size(const hone_topi *t, const sizes *s, const hone_expr *e) {
     for (uint32_t i = 0; i < s->count; i++) {
-        if (hone_expr_same(s->graph[i], e)) return s->kernel[i];
+        if (hone_extent_equals(t->te->ir.arena, s->graph[i], e)) return s->kernel[i];
     }
     return NULL;
 }
@@ -80,7 +80,7 @@ static const hone_expr *multiple_of_size(hone_topi *t, const sizes *s, const hon
 
 /* An expression over known sizes in terms of the kernel; NULL when a part is not known. */
 static const hone_expr *translate(hone_topi *t, const sizes *s, const hone_expr *e) {
-    const hone_expr *known = find_size(s, e);
+    const hone_expr *known = find_size(t, s, e);
     if (!known && !hone_expr_is_int(e)) known = near_size(t, s, e);
     if (!known && !hone_expr_is_int(e)) known = multiple_of_size(t, s, e);
     if (known) return known;
@@ -112,7 +112,7 @@ static hone_status plain_sizes(hone_topi *t, sizes *s, const hone_graph_func *gr
                                const hone_sinfo *info) {
     for (int32_t d = 0; d < info->rank; d++) {
         const hone_expr *e = info->shape[d];
-        if (e->kind != HONE_EXPR_VAR || find_size(s, e)) continue;
+        if (e->kind != HONE_EXPR_VAR || find_size(t, s, e)) continue;
         if (!new_size(t, s, e, graph->vars[e->u.var].name)) return hone_ir_finish(&t->te->ir);
     }
     return HONE_OK;

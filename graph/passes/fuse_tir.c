@@ -7,6 +7,7 @@
 
 #include "ir/core/grow.h"
 #include "ir/core/written_schedule.h"
+#include "ir/ops/graph_infer.h"
 #include "ir/ops/graph_op.h"
 
 typedef struct splice {
@@ -207,7 +208,7 @@ static hone_status copy_children(splice *s, hone_node_id from, hone_node_id to) 
 static hone_status kernel_size(splice *s, const hone_expr *extent, const hone_var_info *like,
                                const hone_expr **out) {
     for (uint32_t i = 0; i < s->size_count; i++) {
-        if (hone_expr_same(s->sizes_graph[i], extent)) {
+        if (hone_extent_equals(s->ir.arena, s->sizes_graph[i], extent)) {
             *out = hone_expr_cast(&s->ir, like->dtype, s->sizes_kernel[i]);
             return hone_ir_finish(&s->ir);
         }
@@ -246,7 +247,7 @@ static void note_sizes(splice *s, uint32_t param, const hone_sinfo *info) {
         const hone_expr *e = buffer->shape[d];
         bool is_computed = !hone_expr_is_int(e) && e->kind != HONE_EXPR_VAR;
         for (uint32_t i = 0; is_computed && i < s->size_count; i++)
-            is_computed = !hone_expr_same(s->sizes_graph[i], info->shape[d]);
+            is_computed = !hone_extent_equals(s->ir.arena, s->sizes_graph[i], info->shape[d]);
         if (!is_computed || s->size_count == HONE_COUNT(s->sizes_graph)) continue;
         s->sizes_graph[s->size_count] = info->shape[d];
         s->sizes_kernel[s->size_count++] = map_expr(s, e);

@@ -186,6 +186,7 @@ bool hone_extent_same(const hone_expr *a, const hone_expr *b);
 /* The extents surely differ. */
 bool hone_extent_differs(const hone_expr *a, const hone_expr *b);
 /* The extents are equal, however they are written: n + n and n * 2. */
+bool hone_extent_equals(hone_arena *arena, const hone_expr *a, const hone_expr *b);
 bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b);
 /* Appends the extent for a message: "(n + 1)". */
 void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out);

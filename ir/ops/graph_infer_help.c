@@ -190,11 +190,15 @@ bool hone_extent_differs(const hone_expr *a, const hone_expr *b) {
     return hone_expr_is_int(a) && hone_expr_is_int(b) && a->u.i != b->u.i;
 }
 
-bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b) {
+bool hone_extent_equals(hone_arena *arena, const hone_expr *a, const hone_expr *b) {
     if (hone_extent_same(a, b)) return true;
     hone_arith arith;
-    hone_arith_init(&arith, in->ir.arena);
+    hone_arith_init(&arith, arena);
     return hone_prove_equal(&arith, a, b);
+}
+
+bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b) {
+    return hone_extent_equals(in->ir.arena, a, b);
 }
 
 /* ---- results ---- */
