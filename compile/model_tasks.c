@@ -5,11 +5,12 @@
 #include "graph/passes/left_out.h"
 #include "graph/passes/prepare.h"
 #include "ir/verify/verify.h"
+#include "lower/signature/signature.h"
 #include "support/core/alloc.h"
 
 /* What is the same for all variants. */
 static hone_graph_options common_options(const hone_target *target, const hone_left_out *left_out) {
-    hone_graph_options options = {.left_out = left_out};
+    hone_graph_options options = {.left_out = left_out, .writes_whole = hone_writes_whole};
     if (target) hone_note_device(&options, target);
     return options;
 }

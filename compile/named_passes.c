@@ -8,6 +8,7 @@
 #include "graph/passes/pass.h"
 #include "ir/verify/verify.h"
 #include "lower/ground/lower.h"
+#include "lower/signature/signature.h"
 #include "support/text/nearest.h"
 
 static const char *const lowering_names[] = {
@@ -143,6 +144,7 @@ static hone_status run_some(const hone_module *module, const char *const *names,
             done++;
         *out_done = done;
         hone_graph_options graph = options->graph;
+        graph.writes_whole = hone_writes_whole;
         if (options->target) hone_note_device(&graph, options->target);
         return hone_graph_run_passes(module, names, done, &graph, out_module);
     }

@@ -9,6 +9,7 @@
 #include "graph/passes/left_out.h"
 #include "graph/passes/prepare.h"
 #include "ir/identity/structural.h"
+#include "lower/signature/signature.h"
 
 hone_status parts_no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "compilation");
@@ -74,6 +75,7 @@ static hone_status prepare(parts *p, const hone_module *module, const char *only
                            const hone_dim_variant *variant, hone_module **out_module) {
     hone_graph_options options = {.only = only,
                                   .left_out = &p->left_out,
+                                  .writes_whole = hone_writes_whole,
                                   .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
     hone_note_device(&options, &p->options->target);

@@ -37,6 +37,9 @@ typedef struct hone_graph_options {
     const hone_left_out *left_out; /* of all; or NULL */
     int64_t matrix_shared_bytes;   /* shared memory of a block, on devices whose warps multiply
                                     * matrices in registers (mma) and copy while they do; else 0 */
+    /* Whether a program surely writes its parameter as a whole and reads nothing of it before
+     * (hone_writes_whole); results that it does not begin as zeros. NULL: nobody asks. */
+    hone_status (*writes_whole)(const hone_func *func, uint32_t param, bool *out_does);
     bool has_group_units;     /* of them, four warps together multiply what is shared (wgmma) */
     bool is_for_many_threads; /* of GPUs: more work at once rather than less of it in order */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */

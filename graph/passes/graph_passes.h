@@ -8,6 +8,7 @@
 hone_status hone_pass_choose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_memory(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_begin_results(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_compose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_infer(hone_module *module, const hone_graph_options *options);

@@ -26,7 +26,12 @@ bool hone_func_changes(const hone_func *func, uint32_t tensor) {
     return false;
 }
 
-/* for i, j, ...: to[i, j, ...] = from[i, j, ...]; the outermost loop, or the store. */
+static const hone_expr *zero_of(hone_ir *ir, hone_dtype dtype) {
+    if (hone_dtype_is_bool(dtype)) return hone_expr_bool(ir, false);
+    return hone_dtype_is_float(dtype) ? hone_expr_float(ir, dtype, 0) : hone_expr_int(ir, dtype, 0);
+}
+
+/* for i, j, ...: to[i, j, ...] = from[i, j, ...], or 0; the outermost loop, or the store. */
 static hone_node_id copy_nest(hone_func *func, hone_ir *ir, hone_buffer to, hone_buffer from) {
     const hone_buffer_info info = *hone_func_buffer(func, to);
     const hone_expr **at = hone_arena_zalloc(func->arena, (info.rank + 1) * sizeof *at);
@@ -42,12 +47,29 @@ static hone_node_id copy_nest(hone_func *func, hone_ir *ir, hone_buffer to, hone
         if (!d) outer = loop;
         inner = loop;
     }
-    const hone_expr *value = at ? hone_func_load(ir, func, from, at) : NULL;
+    const hone_expr *value = !at                  ? NULL
+                             : from == HONE_NO_ID ? zero_of(ir, info.dtype)
+                                                  : hone_func_load(ir, func, from, at);
     hone_node_id store = hone_func_add_store(func, to, info.rank, at, value);
     if (store == HONE_NO_ID) return HONE_NO_ID;
     if (outer == HONE_NO_ID) return store;
     hone_tree_append(func, inner, store);
     return outer;
+}
+
+/* copy_nest in front of all that the program does. */
+static hone_status begin_with(hone_func *func, hone_ir *ir, hone_buffer to, hone_buffer from) {
+    hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : 0;
+    hone_node_id nest = copy_nest(func, ir, to, from);
+    if (nest == HONE_NO_ID) return HONE_NO_MEMORY("program");
+    hone_tree_prepend(func, root == HONE_NO_ID ? 0 : root, nest);
+    return HONE_OK;
+}
+
+hone_status hone_func_begin_as_zeros(hone_func *func, hone_buffer buffer) {
+    hone_ir ir = {.arena = func->arena};
+    hone_status st = begin_with(func, &ir, buffer, HONE_NO_ID);
+    return hone_status_join(st, hone_ir_finish(&ir));
 }
 
 /* Another parameter like this one, which is copied into it. */
@@ -58,11 +80,7 @@ static hone_status add_source(hone_func *func, hone_ir *ir, hone_buffer to, hone
     info.line = info.column = 0;
     *out = (hone_param){.var = HONE_NO_ID, .buffer = hone_func_add_buffer(func, &info)};
     if (!info.name || out->buffer == HONE_NO_ID) return HONE_NO_MEMORY("program");
-    hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : 0;
-    hone_node_id nest = copy_nest(func, ir, to, out->buffer);
-    if (nest == HONE_NO_ID) return HONE_NO_MEMORY("program");
-    hone_tree_prepend(func, root == HONE_NO_ID ? 0 : root, nest);
-    return HONE_OK;
+    return begin_with(func, ir, to, out->buffer);
 }
 
 static bool is_result(const hone_param_use *use, uint32_t tensor) {

@@ -25,4 +25,7 @@ HONE_NODISCARD hone_status hone_func_out_of_place(const hone_func *func, const h
                                                   hone_arena *arena, const char *name,
                                                   hone_func **out_func);
 
+/* Puts zeros into all of the parameter at first, in place. */
+HONE_NODISCARD hone_status hone_func_begin_as_zeros(hone_func *func, hone_buffer buffer);
+
 #endif

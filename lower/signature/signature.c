@@ -186,3 +186,17 @@ hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
     out_signature->externs = c.externs;
     return HONE_OK;
 }
+
+hone_status hone_writes_whole(const hone_func *func, uint32_t param, bool *out_does) {
+    hone_signature signature;
+    hone_arena *arena = hone_arena_create(4096);
+    *out_does = false;
+    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    hone_status st = hone_signature_of(func, arena, &signature);
+    for (uint32_t i = 0; !st && i < signature.buffer_count; i++) {
+        *out_does |= signature.buffers[i] == func->params[param].buffer &&
+                     signature.roles[i] == HONE_PARAM_OUT;
+    }
+    hone_arena_destroy(arena);
+    return st;
+}

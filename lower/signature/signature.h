@@ -29,4 +29,7 @@ typedef struct hone_signature {
 HONE_NODISCARD hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
                                              hone_signature *out_signature);
 
+/* Whether the role of a parameter, which has a buffer, is HONE_PARAM_OUT. NO_MEMORY. */
+HONE_NODISCARD hone_status hone_writes_whole(const hone_func *func, uint32_t param, bool *out_does);
+
 #endif

@@ -6,6 +6,7 @@
 #include "graph/passes/prepare.h"
 #include "ir/text/print/script_print.h"
 #include "lower/ground/lower.h"
+#include "lower/signature/signature.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_target.h"
@@ -65,7 +66,8 @@ static hone_status load(hone_cli *cli, hone_module **out_module) {
         *out_module = module;
         return HONE_OK;
     }
-    hone_status st = hone_graph_prepare(module, NULL, out_module);
+    static const hone_graph_options options = {.writes_whole = hone_writes_whole};
+    hone_status st = hone_graph_prepare(module, &options, out_module);
     hone_module_release(module);
     return st ? hone_cli_place(cli->args[0], 0, 0, st) : HONE_OK;
 }
