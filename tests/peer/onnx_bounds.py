@@ -138,6 +138,10 @@ def same(got, want):
     return (got == want) | (numpy.isnan(got) & numpy.isnan(want))
 
 
+def largest(array):
+    return float(numpy.abs(array[numpy.isfinite(array)]).max(initial=0))
+
+
 def scale_of(case):
     """What the steps of OF_ONE are multiplied with; sums of waves are as large as what is summed."""
     if case.op in ("DFT", "STFT"):  # of lengths that are no power of two onnxruntime's are sums of sums
@@ -145,9 +149,12 @@ def scale_of(case):
     if case.op in ("Swish", "QuickGelu"):  # onnxruntime's sigmoid, times the element
         data = next(v.array for v in case.values() if v.name == case.nodes[-1].input[0])
         return numpy.maximum(1, numpy.abs(numpy.where(numpy.isfinite(data), data, 0)).astype("float64"))
-    if case.op in ("LSTM", "GRU"):  # gates are multiplied with states
+    if case.op == "GridSample":  # places are right to units of 1, between elements of any size
+        return max(1.0, *(largest(v.array) for v in case.values() if v.name == case.nodes[-1].input[0]), 1.0)
+    if case.op in ("LSTM", "GRU", "RNN"):  # gates are multiplied with states, these with the weights of the next step
         states = [v.array for v in case.values() if v.name in case.nodes[-1].input[5:7]]
-        return max(1, *(float(numpy.abs(s[numpy.isfinite(s)]).max(initial=0)) for s in states), 1)
+        weights = [numpy.abs(v.array).sum(axis=-1) for v in case.values() if v.name == case.nodes[-1].input[2]]
+        return max(1, *map(largest, states), 1) * (1 + max(map(largest, weights)))
     return max(1, *(abs(case.attribute(name, 1.7)) for name in ("alpha", "gamma"))) ** 2
 
 

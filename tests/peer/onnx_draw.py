@@ -6,6 +6,8 @@ infinities, zeros of both signs, subnormals, the least and the greatest), and on
 bfloat16 is drawn as float32 of which a case casts what its node takes and gives (onnx_short.py).
 Not drawn: strings, sequences.
 """
+import math
+
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -145,7 +147,7 @@ class Case:
         """What operators take as numbers (axes, shapes): nearly always in the file; sizes may be a
         tensor's shape."""
         array = numpy.array(ints, dtype)
-        is_shape = array.ndim == 1 and dtype == "int64" and (array >= 0).all() and array.prod() < 2000
+        is_shape = array.ndim == 1 and dtype == "int64" and (array >= 0).all() and math.prod(map(int, ints)) < 2000
         if is_shape and self.draw.chance(0.12):
             return self.shape_of(array)
         return self.holding(array, 0.75)

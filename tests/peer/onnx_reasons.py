@@ -197,12 +197,14 @@ def whole_row_is_nan(case, got, want):
     data = array_of(case, 0)
     axis = case.attribute("axis", 1 if case.opset < 13 else -1) % data.ndim
     axes = tuple(range(axis, data.ndim)) if case.opset < 13 else (axis,)
-    if case.op == "SoftmaxCrossEntropyLoss":  # its second output
+    is_loss = case.op == "SoftmaxCrossEntropyLoss"  # and its second output: the logarithms
+    if is_loss:
         axes = (1,)
-        if got.shape != data.shape:
-            return False
     spoils = (numpy.isnan(data) | (data == numpy.inf)).any(axis=axes, keepdims=True)
     spoils |= (data == -numpy.inf).all(axis=axes, keepdims=True)
+    if is_loss and got.shape != data.shape:  # of each row, or of all
+        spoils = spoils.any() if got.ndim == 0 else spoils.squeeze(1)
+        return numpy.isnan(got) & spoils
     return numpy.isnan(got) & numpy.broadcast_to(spoils, data.shape)
 
 
