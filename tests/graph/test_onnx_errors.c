@@ -148,6 +148,8 @@ static const struct row {
      HONE_CODE_UNSUPPORTED},
     {"numbers in parts", VEC "node StringSplit x -> y\noutput y",
      "input 0 is no tensor of strings", HONE_CODE_TYPE},
+    {"strings of float64", "input x f64 2\nnode Cast x -> y to=8\noutput y", "strings of float64",
+     HONE_CODE_UNSUPPORTED},
     {"strings that leave a loop",
      "input a str 3\nconst n i64 = 3\nbody\ninput i i64\ninput c bool\nnode Identity c -> d\n"
      "node Gather a,i -> e\noutput d\noutput e\nend\nnode Loop n, -> y\noutput y",

@@ -15,6 +15,15 @@ static const value_row rows[] = {
         "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"
         "node Concat h,r -> t axis=0\nnode Reshape x,t -> q\nnode Shape q -> y",
         "1,2,3,4,5,6", "1,6"),
+    ROW("parts of a shape stay known",
+        "opset 13\ninput x f32 2,3,N\nnode Shape x -> s\nnode Split s -> a,b,c axis=0\n"
+        "node Concat b,a,c -> t axis=0\nnode Reshape x,t -> d\n"
+        "node Shape d -> y",
+        "1,2,3,4,5,6,7,8,9,10,11,12", "3,2,2"),
+    ROW("an empty part of it, too",
+        "opset 13\ninput x f32 2,3,N\nnode Shape x -> s\nconst k i64 3 = 0,1,2\n"
+        "node Split s,k -> a,b,c axis=0\nnode Size a -> n\nnode Add n,c -> y",
+        "1,2,3,4,5,6,7,8,9,10,11,12", "3,2"),
     ROW("nothing is chosen of nothing",
         "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "node NonZero f -> q\nnode Size q -> y",

@@ -88,6 +88,8 @@ static hone_status convert_cast(onnx_reader *r, hone_garg *out) {
     hone_dtype dtype;
     if (!onnx_attr(r, "to")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'to' is missing");
     HONE_TRY(onnx_attr_int(r, "to", 0, &to));
+    if (to >= 0 && to <= INT32_MAX && onnx_is_string_type((int32_t)to))
+        return onnx_strings_of_numbers(r, r->inputs[0], out);
     HONE_TRY(onnx_dtype(to > INT32_MAX || to < 0 ? -1 : (int32_t)to, &dtype));
     bool is_known = r->inputs[0].kind == HONE_GARG_SHAPE || r->inputs[0].kind == HONE_GARG_PRIM;
     if (is_known && hone_dtype_equal(dtype, HONE_DTYPE_I64)) {

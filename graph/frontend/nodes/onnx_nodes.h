@@ -49,6 +49,10 @@ hone_status onnx_emit_same_strings(onnx_reader *r, hone_garg bytes, hone_garg ta
 hone_status onnx_numbers_of_strings(onnx_reader *r, const hone_garg *text, hone_dtype dtype,
                                     hone_garg *out);
 
+/* As Python writes them; floats of 32 or 16 bits with the fewest digits that give the number again.
+ * UNSUPPORTED: of other floats. */
+hone_status onnx_strings_of_numbers(onnx_reader *r, hone_garg x, hone_garg *out);
+
 /* Of float8, held within its finite numbers. */
 hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* The places where a vector of truths is true, in their order; how many there are is a size, at

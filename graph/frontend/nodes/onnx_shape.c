@@ -409,6 +409,25 @@ static bool are_numbers(uint32_t count, const hone_expr *const *sizes) {
     return true;
 }
 
+/* Parts of a vector of numbers that are known stay known; false where it is none. */
+static bool split_numbers(onnx_reader *r, uint32_t count, const hone_expr *const *lengths,
+                          hone_garg *out, hone_status *out_status) {
+    const hone_expr *items[ONNX_MAX_KNOWN];
+    const hone_sinfo *data;
+    uint32_t known, at = 0;
+    int32_t rank;
+    *out_status = onnx_input_info(r, 0, &data);
+    if (*out_status) return true;
+    if (!hone_dtype_equal(data->dtype, HONE_DTYPE_I64)) return false;
+    if (!onnx_known_ints(r, &r->inputs[0], &known, items, &rank) || rank != 1) return false;
+    for (uint32_t i = 0; !*out_status && i < count && i < r->output_count; i++) {
+        const uint32_t length = (uint32_t)lengths[i]->u.i;
+        *out_status = onnx_make_ints(r, length, items + at, 1, &out[i]);
+        at += length;
+    }
+    return true;
+}
+
 static hone_status split_known(onnx_reader *r, int32_t axis, int64_t extent, uint32_t count,
                                const hone_expr *const *lengths, hone_garg *out) {
     int64_t cuts[ONNX_MAX_KNOWN], sum = 0;
@@ -424,6 +443,8 @@ static hone_status split_known(onnx_reader *r, int32_t axis, int64_t extent, uin
         return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
                           (long long)sum, (long long)extent);
     }
+    hone_status st;
+    if (split_numbers(r, count, lengths, out, &st)) return st;
     hone_garg tuple;
     hone_attr attrs[] = {
         {"indices_or_sections", onnx_ints_value(r, count - 1, cuts)},

@@ -140,8 +140,7 @@ static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *like;
     hone_dtype dtype;
     *out = r->inputs[0];
-    if (!onnx_is_text(&r->inputs[0]))
-        return onnx_dtype(ONNX__TENSOR_PROTO__DATA_TYPE__STRING, &dtype);
+    if (!onnx_is_text(&r->inputs[0])) return onnx_strings_of_numbers(r, r->inputs[0], out);
     if (onnx_is_text(&r->inputs[1])) return HONE_OK;
     HONE_TRY(onnx_input_info(r, 1, &like));
     return onnx_numbers_of_strings(r, &r->inputs[0], like->dtype, out);
