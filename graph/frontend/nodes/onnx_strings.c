@@ -138,7 +138,6 @@ static hone_status convert_cast(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *like;
-    hone_dtype dtype;
     *out = r->inputs[0];
     if (!onnx_is_text(&r->inputs[0])) return onnx_strings_of_numbers(r, r->inputs[0], out);
     if (onnx_is_text(&r->inputs[1])) return HONE_OK;
