@@ -91,8 +91,9 @@ def takes_strings():
     """Operators that are not of strings alone, but take them."""
     source = read(FRONTEND + "/nodes/onnx_strings.c")
     movers = re.search(r"movers\[\] = \{(.*?)\};", source, re.S).group(1)
+    carriers = re.search(r"carriers\[\] = \{(.*?)\};", source, re.S).group(1)
     forms = re.search(r"forms\[\] = \{(.*?)^\};", source, re.S | re.M).group(1)
-    return sorted(re.findall(r'"(\w+)"', movers) + re.findall(r'\{"(\w+)"', forms) + ["LabelEncoder"])
+    return sorted(re.findall(r'"(\w+)"', movers + carriers) + re.findall(r'\{"(\w+)"', forms) + ["LabelEncoder"])
 
 
 # ---- the page ----

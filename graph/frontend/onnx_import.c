@@ -286,6 +286,7 @@ static hone_status add_output(onnx_reader *r, output_list *list, const char *nam
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "output '%.200s' is a sequence whose length is not known", name);
     }
+    if (onnx_is_text(&arg)) HONE_TRY(onnx_trimmed_text(r, &arg, &arg));
     for (uint32_t i = 0; arg.kind == HONE_GARG_TUPLE && i < arg.count; i++) {
         const char *item = hone_arena_printf(r->arena, "%s_%u", name, i);
         if (!item) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -313,13 +314,11 @@ static hone_status read_output(onnx_reader *r, output_list *list,
                                const Onnx__ValueInfoProto *output) {
     hone_garg arg;
     uint32_t first = list->count;
-    bool is_text;
     if (!output->name || !onnx_lookup(r, output->name, &arg)) {
         return HONE_ERROR(HONE_CODE_INVALID, "output '%.200s' is not defined by any node",
                           output->name ? output->name : "");
     }
-    is_text = onnx_is_text(&arg);
-    if (is_text) HONE_TRY(onnx_trimmed_text(r, &arg, &arg));
+    bool is_text = onnx_is_text(&arg);
     HONE_TRY(add_output(r, list, output->name, arg));
     if (arg.kind == HONE_GARG_TUPLE || is_text) return HONE_OK;
     return hone_status_annotate(check_output(r, output, &list->items[first]), "output '%.200s'",

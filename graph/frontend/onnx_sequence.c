@@ -17,7 +17,7 @@ static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg
 static hone_status sequence_of(const onnx_reader *r, const hone_garg **out) {
     *out = &r->inputs[0];
     HONE_TRY(onnx_refuse_series(*out));
-    if ((*out)->kind == HONE_GARG_TUPLE) return HONE_OK;
+    if ((*out)->kind == HONE_GARG_TUPLE && !onnx_is_text(*out)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "input 0 is no sequence");
 }
 
@@ -96,8 +96,22 @@ static hone_status convert_length(onnx_reader *r, hone_garg *out) {
     return hone_ir_finish(&r->ir);
 }
 
+/* The items as tensors; of texts the rows in one pool, else *out_pool is NONE. */
+static hone_status items_to_join(onnx_reader *r, uint32_t count, hone_garg *parts,
+                                 hone_garg *out_pool) {
+    bool are_texts = onnx_is_text(&parts[0]);
+    *out_pool = (hone_garg){.kind = HONE_GARG_NONE};
+    for (uint32_t i = 0; i < count; i++) {
+        if (onnx_is_text(&parts[i]) != are_texts)
+            return HONE_ERROR(HONE_CODE_TYPE, "strings beside numbers in a sequence");
+        if (!are_texts) HONE_TRY(onnx_as_tensor(r, &parts[i]));
+    }
+    return are_texts ? onnx_join_texts(r, count, parts, out_pool) : HONE_OK;
+}
+
 static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
+    hone_garg pool;
     const hone_sinfo *info;
     int64_t wanted, is_new;
     int32_t axis;
@@ -110,13 +124,16 @@ static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
     hone_garg items = *from;
     HONE_TRY(make_sequence(r, from->count, from->u.items, &items));
     hone_garg *parts = (hone_garg *)(uintptr_t)items.u.items;
-    for (uint32_t i = 0; i < items.count; i++)
-        HONE_TRY(onnx_as_tensor(r, &parts[i]));
+    HONE_TRY(items_to_join(r, items.count, parts, &pool));
     HONE_TRY(onnx_info(r, &parts[0], &info));
     HONE_TRY(onnx_axis(r, wanted, info->rank + (is_new != 0), &axis));
-    if (is_new) return onnx_stack(r, items.count, parts, axis, out);
     *out = parts[0];
-    return items.count == 1 ? HONE_OK : onnx_emit_concat(r, items.count, parts, axis, out);
+    if (is_new) {
+        HONE_TRY(onnx_stack(r, items.count, parts, axis, out));
+    } else if (items.count > 1) {
+        HONE_TRY(onnx_emit_concat(r, items.count, parts, axis, out));
+    }
+    return pool.kind == HONE_GARG_NONE ? HONE_OK : onnx_make_text(r, pool, *out, out);
 }
 
 /* ---- SplitToSequence ---- */
@@ -169,7 +186,7 @@ static hone_status known_parts(onnx_reader *r, int32_t axis, int64_t extent, boo
                       (long long)at, (long long)extent);
 }
 
-static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+static hone_status split(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
     const hone_expr *lengths[ONNX_MAX_INPUTS];
     int64_t wanted, keeps;
@@ -194,6 +211,20 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     return make_sequence(r, count, items, out);
 }
 
+/* Of strings the rows are split. */
+static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+    if (!onnx_is_text(&r->inputs[0])) return split(r, out);
+    const hone_garg pool = r->inputs[0].u.items[0];
+    r->inputs[0] = r->inputs[0].u.items[1];
+    HONE_TRY(split(r, out));
+    if (onnx_is_series(out))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "strings in a sequence of open length");
+    hone_garg *items = (hone_garg *)(uintptr_t)out->u.items;
+    for (uint32_t i = 0; i < out->count; i++)
+        HONE_TRY(onnx_make_text(r, pool, items[i], &items[i]));
+    return HONE_OK;
+}
+
 /* ---- SequenceMap ---- */
 
 /* What the body is called with for item i: items of sequences, other inputs as they are. */
@@ -203,7 +234,7 @@ static hone_status inputs_of_item(const onnx_reader *r, const hone_garg *all, ui
     for (uint32_t k = 0; k < count; k++) {
         inputs[k] = all[k];
         HONE_TRY(onnx_refuse_series(&all[k]));
-        if (all[k].kind != HONE_GARG_TUPLE) continue;
+        if (all[k].kind != HONE_GARG_TUPLE || onnx_is_text(&all[k])) continue;
         if (i >= all[k].count) {
             return HONE_ERROR(HONE_CODE_INVALID, "sequence %u has %u items, the first one more", k,
                               (unsigned)all[k].count);

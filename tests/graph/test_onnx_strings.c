@@ -85,6 +85,23 @@ static const value_row rows[] = {
         "input x i64 2\n" KEYS "'ab','','z']\n"
         "node RegexFullMatch s -> c pattern='(?i)[A-B]{2}|'\nnode Cast c -> y to=7",
         "1,9", "1,1"),
+    ROW("sequences of strings",
+        "input x i64 2\n" WORDS "node Constant -> e value_strings=['ef']\n"
+        "node SequenceConstruct s,e -> q\nconst z i64 = 0\nnode SequenceInsert q,e,z -> p\n"
+        "node ConcatFromSequence p -> y axis=0",
+        "2,1", "101,102,0,98,99,100,97,0,0,101,102,0"),
+    ROW("an item of one",
+        "input x i64 2\n" WORDS "node Constant -> e value_strings=['ef']\n"
+        "node SequenceConstruct e,s -> q\nconst o i64 = 1\nnode SequenceAt q,o -> y",
+        "2,1", "98,99,100,97,0,0"),
+    ROW("strings apart, and put together the other way",
+        "opset 13\ninput x i64 2\n" WORDS "node SplitToSequence s -> q axis=0 keepdims=0\n"
+        "const o i64 = 1\nconst z i64 = 0\nnode SequenceAt q,o -> b\nnode SequenceAt q,z -> a\n"
+        "node SequenceConstruct b,a -> p\nnode ConcatFromSequence p -> y axis=0 new_axis=1",
+        "2,1", "97,0,0,98,99,100"),
+    ROW("an optional string",
+        "opset 18\ninput x i64 1\n" WORDS "node Optional s -> o\nnode OptionalGetElement o -> y",
+        "1", "97"),
     ROW("numbers as strings", "input x f32 2\nnode Cast x -> y to=8", "0.1,-2",
         "48,46,49,0,45,50,46,48"),
     ROW("small ones, and none", "input x f32 2\nnode Cast x -> y to=8", "0.00001,nan",

@@ -29,6 +29,10 @@ static const char *const movers[] = {"Identity",
                                      "ScatterND",
                                      "ScatterElements",
                                      "ArrayFeatureExtractor"};
+/* What takes values whatever they are. */
+static const char *const carriers[] = {"SequenceConstruct", "SequenceInsert", "SplitToSequence",
+                                       "SequenceMap",       "Optional",       "OptionalHasElement",
+                                       "OptionalGetElement"};
 /* Their result is no text. */
 static const char *const measures[] = {"Shape", "Size"};
 
@@ -297,7 +301,8 @@ hone_status onnx_convert_text(onnx_reader *r, hone_garg *outputs) {
     bool is_mover = is_one_of(op, HONE_COUNT(movers), movers);
     bool is_measure = is_one_of(op, HONE_COUNT(measures), measures);
     if (form) return form->convert(r, outputs);
-    if (is_own) return r->row->convert(r, outputs);
+    bool is_carrier = is_one_of(op, HONE_COUNT(carriers), carriers);
+    if (is_own || is_carrier) return r->row->convert(r, outputs);
     if (is_mover || is_measure) return convert_rows(r, is_mover, outputs);
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the operator is not implemented for strings");
 }
