@@ -88,6 +88,10 @@ static const value_row rows[] = {
         "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "const a i64 1 = 1\nnode ReduceMax f,a -> y keepdims=0",
         "0,0,0", "-inf"),
+    ROW("com.microsoft: factors whose batch stands behind their first dimension",
+        "input x f32 1,2,2\nconst w f32 2,2,1 = 1,10,100,1000\n"
+        "node com.microsoft.FusedMatMul x,w -> y transBatchA=1",
+        "1,2,3,4", "21,4300"),
     ROW("com.microsoft: distances of rows",
         "input x f32 2,2\nconst b f32 1,2 = 1,0\nnode com.microsoft.CDist x,b -> y "
         "metric='euclidean'",

@@ -26,7 +26,10 @@ def fused_matmul(case):
     n, k, m = (case.draw.between(1, 6) for _ in range(3))
     turns = [case.draw.between(0, 1) for _ in range(2)]
     sides = [[*batch, *((n, k)[:: -1 if turns[0] else 1])], [*batch, *((k, m)[:: -1 if turns[1] else 1])]]
+    moved = [case.draw.between(0, 1) if rank > 2 and case.draw.chance(0.4) else 0 for _ in range(2)]
+    sides = [[side[-2], *batch, side[-1]] if is_moved else side for side, is_moved in zip(sides, moved)]
     return case.node(joined(case, *sides), transA=turns[0], transB=turns[1],
+                     transBatchA=moved[0] or None, transBatchB=moved[1] or None,
                      alpha=case.maybe(case.draw.real(-2, 2)))
 
 

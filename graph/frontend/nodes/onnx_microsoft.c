@@ -27,17 +27,24 @@ static hone_status turn_last(onnx_reader *r, const char *attr, hone_garg *io) {
     return onnx_emit_permute(r, *io, (uint32_t)info->rank, axes, io);
 }
 
+/* The first dimension behind those of the batch, which it stands in front of. */
+static hone_status turn_batch(onnx_reader *r, const char *attr, hone_garg *io) {
+    const hone_sinfo *info;
+    int64_t turns, axes[HONE_MAX_RANK];
+    HONE_TRY(onnx_attr_int(r, attr, 0, &turns));
+    HONE_TRY(onnx_info(r, io, &info));
+    if (!turns || info->rank < 3) return HONE_OK;
+    for (int32_t i = 0; i < info->rank; i++)
+        axes[i] = i < info->rank - 2 ? i + 1 : i == info->rank - 2 ? 0 : i;
+    return onnx_emit_permute(r, *io, (uint32_t)info->rank, axes, io);
+}
+
 static hone_status convert_fused_matmul(onnx_reader *r, hone_garg *out) {
     double alpha;
-    int64_t batch_a, batch_b;
     hone_garg sides[2] = {r->inputs[0], r->inputs[1]};
     HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
-    HONE_TRY(onnx_attr_int(r, "transBatchA", 0, &batch_a));
-    HONE_TRY(onnx_attr_int(r, "transBatchB", 0, &batch_b));
-    if (batch_a || batch_b) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = 1 is not implemented",
-                          batch_a ? "transBatchA" : "transBatchB");
-    }
+    HONE_TRY(turn_batch(r, "transBatchA", &sides[0]));
+    HONE_TRY(turn_batch(r, "transBatchB", &sides[1]));
     HONE_TRY(turn_last(r, "transA", &sides[0]));
     HONE_TRY(turn_last(r, "transB", &sides[1]));
     HONE_TRY(onnx_emit(r, "matmul", 2, sides, 0, NULL, out));
