@@ -72,7 +72,8 @@ static bool is_rebuilt(imap *m, const hone_iter_source *source, const hone_iter_
             return false;
         }
         const hone_expr *end = imap_end_of(m, &sorted[i]);
-        if (imap_less_equal(m, known, end))
+        if (!end) return false;
+        if (i == 0 || imap_less_equal(m, known, end)) /* the first one may have no values at all */
             known = end;
         else if (!imap_less_equal(m, end, known))
             return false;
