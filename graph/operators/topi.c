@@ -176,7 +176,10 @@ hone_buffer hone_topi_padded(hone_topi *t, const int64_t *before, const int64_t 
     bool is_needed = false;
     for (uint32_t d = 0; d < rank; d++) {
         is_needed |= before[d] != 0 || after[d] != 0;
-        shape[d] = hone_topi_add_int(t, t->shapes[0][d], before[d] + after[d]);
+        const hone_expr *extent = t->shapes[0][d];
+        shape[d] = hone_expr_is_int(extent)
+                       ? hone_topi_add_int(t, extent, before[d] + after[d])
+                       : hone_extent_add(&t->te->ir, extent, before[d] + after[d]);
     }
     if (!is_needed && !t->literals[0]) return t->buffers[0];
     hone_te_stage stage;

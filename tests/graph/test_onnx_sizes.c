@@ -211,6 +211,30 @@ static const value_row rows[] = {
         "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\n"
         "const e i64 1 = 9223372036854775807\nnode Slice d,x,e -> y",
         "3", "4,5"),
+    ROW("Slice by lists of any length, fewer than dimensions",
+        "opset 13\ninput x i64 3\nconst z i64 = 0\nnode Greater x,z -> b\nnode Compress x,b -> s\n"
+        "const l i64 3 = 2,2,2\nnode Compress l,b -> e\nconst d f32 2,3 = 0,1,2,3,4,5\n"
+        "node Slice d,s,e -> y",
+        "0,1,0", "3,4,5"),
+    ROW("Slice by lists of any length, of each dimension",
+        "opset 13\ninput x i64 3\nconst z i64 = 0\nnode Greater x,z -> b\nnode Compress x,b -> s\n"
+        "const l i64 3 = 2,2,2\nnode Compress l,b -> e\nconst d f32 2,3 = 0,1,2,3,4,5\n"
+        "node Slice d,s,e -> y",
+        "1,0,1", "4"),
+    ROW("places of numbers that are known",
+        "opset 13\ninput x f32 3\nconst k f32 4 = 0,0.5,nan,0\nnode NonZero k -> p\n"
+        "const s i64 1 = -1\nnode Reshape p,s -> i\nnode Gather x,i -> y",
+        "4,5,6", "5,6"),
+    ROW("places of a number in a size that comes later",
+        "opset 13\ninput x f32 1,1,N\nnode Shape x -> h\nconst two i64 1 = 2\nnode Gather h,two -> "
+        "n\n"
+        "const k i64 1 = 7\nnode Expand k,n -> o\nnode NonZero o -> p\nnode Cast p -> f to=1\n"
+        "node Add x,f -> y",
+        "3,4", "3,5"),
+    ROW("padded to a size that is given again",
+        "opset 13\ninput x f32 1,1,N\nconst a i64 1 = 2\nconst one i64 1 = 1\nconst e i64 1 = 99\n"
+        "node Slice x,one,e,a -> c\nconst p i64 6 = 0,0,0,0,0,1\nnode Pad c,p -> y",
+        "3,4", "4,0"),
     ROW("Slice by data of nothing",
         "opset 13\ninput x i64 1\nconst d i64 3 = 1,2,3\nconst e i64 1 = 1\n"
         "node Slice d,x,e -> y",

@@ -56,6 +56,24 @@ static hone_status truths_of(onnx_reader *r, hone_garg x, hone_garg *out) {
 
 /* ---- NonZero ---- */
 
+static bool is_truth(const hone_tensor *t, int64_t i) {
+    return hone_dtype_is_float(t->dtype) ? hone_tensor_get_f64(t, i) != 0
+                                         : hone_tensor_get_i64(t, i) != 0;
+}
+
+/* Of a constant condition. */
+static hone_status chosen_places(const hone_tensor *condition, int64_t extent, hone_tensor **out) {
+    int64_t count = 0, most = hone_tensor_count(condition);
+    if (extent >= 0 && most > extent) most = extent;
+    for (int64_t i = 0; i < most; i++)
+        count += is_truth(condition, i);
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, out));
+    for (int64_t i = 0, next = 0; i < most; i++) {
+        if (is_truth(condition, i)) hone_tensor_set_i64(*out, next++, i);
+    }
+    return HONE_OK;
+}
+
 hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
                             int32_t axis, hone_garg places, hone_garg *out) {
     hone_garg args[2];
@@ -69,15 +87,40 @@ hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *cons
     return onnx_emit(r, "expand_dims", 1, out, 1, &attr, out);
 }
 
+/* A number other than 0, wherever one looks: what exporters count places with. */
+static bool is_all_true(const onnx_reader *r, const hone_garg *x) {
+    const hone_gbind *bind = x->kind == HONE_GARG_VALUE ? onnx_bind_of(r, x->u.value) : NULL;
+    if (!bind || bind->kind != HONE_GBIND_CALL || strcmp(bind->callee, "broadcast_to") != 0)
+        return false;
+    const hone_tensor *number = onnx_constant_of(r, &bind->args[0]);
+    return number && hone_tensor_count(number) == 1 && is_truth(number, 0);
+}
+
+/* Those of all elements, in order, that are not 0. */
+static hone_status non_zero_places(onnx_reader *r, const hone_sinfo *data, hone_garg *out) {
+    hone_garg truths;
+    const hone_tensor *known = onnx_constant_of(r, &r->inputs[0]);
+    const hone_expr *all = hone_extent_int(&r->ir, 1);
+    if (known) {
+        hone_tensor *places;
+        HONE_TRY(chosen_places(known, -1, &places));
+        return onnx_add_constant(r, places, out);
+    }
+    for (int32_t d = 0; d < data->rank; d++)
+        all = hone_extent_mul(&r->ir, all, data->shape[d]);
+    if (is_all_true(r, &r->inputs[0])) return onnx_places(r, all, 1, 0, out);
+    HONE_TRY(onnx_emit_flat(r, r->inputs[0], &truths));
+    HONE_TRY(truths_of(r, truths, &truths));
+    return onnx_emit_chosen(r, truths, -1, out);
+}
+
 static hone_status convert_non_zero(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     static const int64_t turned[] = {1, 0};
-    hone_garg truths, places, columns[HONE_MAX_RANK];
+    hone_garg places, columns[HONE_MAX_RANK];
     HONE_TRY(onnx_input_info(r, 0, &data));
     if (data->rank == 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a scalar has no indices");
-    HONE_TRY(onnx_emit_flat(r, r->inputs[0], &truths));
-    HONE_TRY(truths_of(r, truths, &truths));
-    HONE_TRY(onnx_emit_chosen(r, truths, -1, &places));
+    HONE_TRY(non_zero_places(r, data, &places));
     for (int32_t d = 0; d < data->rank; d++)
         HONE_TRY(onnx_emit_index(r, (uint32_t)data->rank, data->shape, d, places, &columns[d]));
     HONE_TRY(onnx_emit_concat(r, (uint32_t)data->rank, columns, 1, out));
@@ -85,19 +128,6 @@ static hone_status convert_non_zero(onnx_reader *r, hone_garg *out) {
 }
 
 /* ---- Compress ---- */
-
-/* Of a constant condition. */
-static hone_status chosen_places(const hone_tensor *condition, int64_t extent, hone_tensor **out) {
-    int64_t count = 0, most = hone_tensor_count(condition);
-    if (extent >= 0 && most > extent) most = extent;
-    for (int64_t i = 0; i < most; i++)
-        count += hone_tensor_get_i64(condition, i) != 0;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, out));
-    for (int64_t i = 0, next = 0; i < most; i++) {
-        if (hone_tensor_get_i64(condition, i) != 0) hone_tensor_set_i64(*out, next++, i);
-    }
-    return HONE_OK;
-}
 
 /* The condition may be shorter than the axis; what it says beyond it says nothing. */
 static hone_status compress_by_data(onnx_reader *r, hone_garg x, const hone_expr *extent,

@@ -118,8 +118,38 @@ static hone_status read_numbers(onnx_reader *r, uint32_t input, const char *name
     return HONE_OK;
 }
 
+/* A list of a length that comes later, without axes, as one with an item for each axis: what is
+ * added to it leaves that axis whole. */
+static hone_status fill_up(onnx_reader *r, uint32_t input, int32_t rank, int64_t whole) {
+    hone_garg parts[2];
+    const hone_expr *items[HONE_MAX_RANK];
+    if (!onnx_has_input(r, input)) return HONE_OK;
+    for (int32_t d = 0; d < rank; d++)
+        items[d] = hone_extent_int(&r->ir, whole);
+    HONE_TRY(onnx_emit_cast(r, r->inputs[input], HONE_DTYPE_I64, &parts[0]));
+    HONE_TRY(onnx_sizes_tensor(r, (uint32_t)rank, items, &parts[1]));
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 0, &parts[0]));
+    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, rank), 1, 0, &parts[1]));
+    return onnx_emit_take(r, parts[0], parts[1], 0, &r->inputs[input]);
+}
+
+/* Where no list says how many axes there are; in loops, that is one place (is_one_place). */
+static hone_status fill_lists(onnx_reader *r) {
+    bool is_open = !onnx_has_input(r, AXES) && onnx_has_input(r, STARTS);
+    for (uint32_t input = STARTS; is_open && input <= STEPS; input++)
+        is_open = !onnx_has_input(r, input) || length_of(r, input) < 0;
+    const hone_sinfo *data;
+    if (!is_open || (r->scope && r->scope->around)) return HONE_OK;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(fill_up(r, STARTS, data->rank, 0));
+    HONE_TRY(fill_up(r, ENDS, data->rank, INT64_MAX));
+    return fill_up(r, STEPS, data->rank, 1);
+}
+
 static hone_status read_bounds(onnx_reader *r, bounds *b) {
     uint32_t ends;
+    HONE_TRY(fill_lists(r));
     HONE_TRY(read_places(r, STARTS, "starts", b->starts, &b->count));
     HONE_TRY(read_places(r, ENDS, "ends", b->ends, &ends));
     if (ends != b->count) {
@@ -154,13 +184,13 @@ static hone_status emit_slice(onnx_reader *r, uint32_t count, const int64_t *con
 /* ---- sizes: the places that are left are taken ---- */
 
 /* Is an extent surely that large? Sizes are 1 at least. */
-static bool is_at_least(const hone_expr *extent, int64_t least) {
+static bool is_at_least(const onnx_reader *r, const hone_expr *extent, int64_t least) {
     if (least <= 1) return true;
     if (hone_expr_is_int(extent)) return extent->u.i >= least;
     if (!hone_expr_is_op(extent, HONE_OP_ADD)) return false;
     const hone_expr *a = extent->args[0], *b = extent->args[1];
     const hone_expr *number = hone_expr_is_int(a) ? a : b, *other = number == a ? b : a;
-    return hone_expr_is_int(number) && onnx_is_no_negative(other) && number->u.i + 1 >= least;
+    return hone_expr_is_int(number) && onnx_is_no_negative(r, other) && number->u.i + 1 >= least;
 }
 
 /* How many a slice along an axis of any extent leaves, that begins at a number; NULL: that is not
@@ -171,7 +201,7 @@ static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *
     int64_t number = is_number ? end->u.i : 0;
     bool is_all = is_number && number >= INT32_MAX;
     if (start < 0) {
-        bool is_known = (is_all || (is_number && number < 0)) && is_at_least(extent, -start);
+        bool is_known = (is_all || (is_number && number < 0)) && is_at_least(r, extent, -start);
         return is_known ? hone_extent_int(&r->ir, (is_all ? 0 : number) - start) : NULL;
     }
     if (is_number && !is_all && number >= 0) return NULL;
@@ -187,7 +217,7 @@ static const hone_expr *left_from(onnx_reader *r, const hone_expr *start, const 
                                   const hone_expr *extent) {
     bool is_all = hone_expr_is_int(end) && end->u.i >= INT32_MAX;
     const hone_expr *to = is_all ? extent : end;
-    if (!onnx_is_no_negative(start) || !onnx_is_no_negative(to)) return NULL;
+    if (!onnx_is_no_negative(r, start) || !onnx_is_no_negative(r, to)) return NULL;
     return hone_extent_sum(&r->ir, to, hone_extent_mul(&r->ir, start, hone_extent_int(&r->ir, -1)));
 }
 
@@ -196,13 +226,6 @@ static hone_status bound_tensor(onnx_reader *r, uint32_t input, uint32_t i, cons
                                 hone_garg *out) {
     return known ? onnx_sizes_tensor(r, 1, &known, out)
                  : onnx_emit_item(r, r->inputs[input], i, out);
-}
-
-static const hone_gbind *bind_of(const onnx_reader *r, hone_gvalue value) {
-    for (uint32_t i = r->graph->bind_count; i-- > 0;) {
-        if (r->graph->bindings[i].value == value) return &r->graph->bindings[i];
-    }
-    return NULL;
 }
 
 static bool read_one_int(const onnx_reader *r, const hone_garg *arg, int64_t *out) {
@@ -216,7 +239,7 @@ static bool read_one_int(const onnx_reader *r, const hone_garg *arg, int64_t *ou
 static hone_garg origin_of(const onnx_reader *r, hone_garg arg, int64_t *io_more) {
     enum { MOST_STEPS = 8 };
     for (int step = 0; step < MOST_STEPS && arg.kind == HONE_GARG_VALUE; step++) {
-        const hone_gbind *bind = bind_of(r, arg.u.value);
+        const hone_gbind *bind = onnx_bind_of(r, arg.u.value);
         int64_t more = 0;
         bool is_call = bind && bind->kind == HONE_GBIND_CALL;
         bool is_view = is_call && strcmp(bind->callee, "reshape") == 0;

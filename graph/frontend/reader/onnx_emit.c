@@ -36,6 +36,13 @@ hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sin
     return hone_status_annotate(onnx_info(r, &r->inputs[index], out_info), "input %u", index);
 }
 
+const hone_gbind *onnx_bind_of(const onnx_reader *r, hone_gvalue value) {
+    for (uint32_t i = r->graph->bind_count; i-- > 0;) {
+        if (r->graph->bindings[i].value == value) return &r->graph->bindings[i];
+    }
+    return NULL;
+}
+
 const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg) {
     return arg->kind == HONE_GARG_CONSTANT ? r->module->constants[arg->u.constant] : NULL;
 }

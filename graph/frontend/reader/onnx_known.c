@@ -36,20 +36,33 @@ static bool give(onnx_reader *r, uint32_t count, const hone_expr *const *items, 
     return !st;
 }
 
-bool onnx_is_no_negative(const hone_expr *e) {
+/* A size of some value: (h - 3) // 2 + 1 is no negative number where a tensor has as many rows. */
+static bool is_extent(const onnx_reader *r, const hone_expr *e) {
+    for (uint32_t v = r->graph->value_count; v-- > 0;) {
+        const hone_sinfo *info = r->graph->values[v].sinfo;
+        if (!info || info->kind != HONE_SINFO_TENSOR || !info->shape) continue;
+        for (int32_t d = 0; d < info->rank; d++)
+            if (hone_expr_same(info->shape[d], e)) return true;
+    }
+    return false;
+}
+
+bool onnx_is_no_negative(const onnx_reader *r, const hone_expr *e) {
     if (hone_expr_is_int(e)) return e->u.i >= 0;
+    if (e->kind == HONE_EXPR_VAR) return true;
     bool is_grown = hone_expr_is_op(e, HONE_OP_ADD) || hone_expr_is_op(e, HONE_OP_MUL) ||
                     hone_expr_is_op(e, HONE_OP_FLOORDIV);
-    if (is_grown) return onnx_is_no_negative(e->args[0]) && onnx_is_no_negative(e->args[1]);
-    return e->kind == HONE_EXPR_VAR;
+    if (is_grown && onnx_is_no_negative(r, e->args[0]) && onnx_is_no_negative(r, e->args[1]))
+        return true;
+    return e->kind == HONE_EXPR_BINARY && is_extent(r, e);
 }
 
 /* Whether a size is another number that is not negative is not known. */
-static bool are_equal(const hone_expr *a, const hone_expr *b, bool *out) {
+static bool are_equal(const onnx_reader *r, const hone_expr *a, const hone_expr *b, bool *out) {
     *out = hone_extent_same(a, b);
     bool is_known = *out || (hone_expr_is_int(a) && hone_expr_is_int(b));
     const hone_expr *number = hone_expr_is_int(a) ? a : b, *other = number == a ? b : a;
-    bool is_beyond = hone_expr_is_int(number) && number->u.i < 0 && onnx_is_no_negative(other);
+    bool is_beyond = hone_expr_is_int(number) && number->u.i < 0 && onnx_is_no_negative(r, other);
     return is_known || is_beyond;
 }
 
@@ -60,7 +73,7 @@ static bool fold_equal(onnx_reader *r, hone_garg *out) {
     hone_tensor *tensor;
     if (!both(r, 0, &a, &b, &count)) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!are_equal(item(&a, i), item(&b, i), &truths[i])) return false;
+        if (!are_equal(r, item(&a, i), item(&b, i), &truths[i])) return false;
     int64_t shape[] = {count};
     int32_t rank = a.rank > b.rank ? a.rank : b.rank;
     hone_status st = hone_tensor_create(HONE_DTYPE_BOOL, rank, shape, &tensor);

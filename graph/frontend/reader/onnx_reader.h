@@ -142,6 +142,8 @@ hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sin
 hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sinfo **out_info);
 /* The constant tensor behind an argument, or NULL. */
 const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg);
+/* What makes the value in the function that is read, or NULL. */
+const hone_gbind *onnx_bind_of(const onnx_reader *r, hone_gvalue value);
 /* Infers what a new binding makes; one but an if is in a dataflow block. */
 hone_status onnx_finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out);
 /* Adds an operator call, with shape inference; attrs may be NULL. Few numbers that follow from
@@ -269,8 +271,8 @@ hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, i
 /* The node on integers that are known but for sizes that come later: false where the rest is no
  * such arithmetic, or something else is not known. */
 bool onnx_fold_known(onnx_reader *r, hone_garg *out);
-/* Surely: sizes, their sums and products. */
-bool onnx_is_no_negative(const hone_expr *e);
+/* Surely: sizes, their sums and products, and what is a size of some value that was read. */
+bool onnx_is_no_negative(const onnx_reader *r, const hone_expr *e);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
 
