@@ -1,8 +1,8 @@
 /* schedule/defaults/default_packed.c - products an operand of which is laid out for the tile, so
  * that each step of the sum reads the next vectors of one stream: weights when the model is
  * compiled (lower/signature/split_constants.h); what comes with each call (a transposed matrix,
- * the keys of attention) where no vectors lie along its columns, and its copy costs less than
- * sums along the reduction (default_lanes.c).
+ * the keys of attention, filters) where no vectors lie along its columns, and its copy costs less
+ * than sums along the reduction (default_lanes.c), or vectors along rows of the image.
  *
  *   pack[f / C, c, dy, dx, f % C] = W[f, c, dy, dx]
  *   for f0…, n, y0, x0:
@@ -24,12 +24,22 @@
 enum {
     MAX_VECTORS = 4,
     MAX_ROWS = 32,
+    SET_STRIDE = 2048, /* bytes; so far apart, lines are in two sets of a cache at most */
     FEW_ROWS = 4, /* of a product whose right side, of short floats, is better read where it lies */
     ROWS_TO_WIDEN = 24 /* for which it is widened in a copy of the run */
 };
 
 /* What a step of a sum in lanes takes, beside a product of a tile. */
 static const double LANES_STEP = 2.5;
+
+/* How much faster a tile has to be for whose sake filters are laid out in each call. */
+static const double WORTH_A_COPY = 1.1;
+
+/* How much longer a copy takes whose vectors lie far from each other (taps of a channel). */
+static const double SCATTERED = 9;
+
+/* What a vector takes that is half empty, beside a whole one: it is one of half the width. */
+static const double HALF_EMPTY = 0.45;
 
 /* A way to tile a product: columns of p, and rows along both axes. */
 typedef struct way {
@@ -151,16 +161,52 @@ static bool has_rows(const hone_packed *p, int64_t least) {
     return p->f.space >= least * extent_of(p, (int32_t)p->column);
 }
 
+/* What it takes to lay an operand of the run out, for a step of the reduction. */
+static double copying_time(const hone_default_nest *n, const hone_packed *p) {
+    return turning_time(n, 1, 1, extent_of(p, (int32_t)p->column)) / (double)n->lanes;
+}
+
+/* The steps of the innermost sum lie side by side in the operand: so its copy is one stream. */
+static bool is_stream(const hone_packed *p) {
+    int64_t stride;
+    hone_var sum = hone_packed_block(p)->axes[p->last_sum].var;
+    return sch_stride_in_axis(p->sch, operand_of(p), sum, &stride) && stride == 1;
+}
+
+/* Elements of the operand from column to column lie a multiple of so many bytes apart that those of
+ * a tile, read where they are, share sets of the first cache. */
+static bool shares_sets(const hone_packed *p) {
+    int64_t stride;
+    hone_var column = hone_packed_block(p)->axes[p->column].var;
+    return sch_stride_in_axis(p->sch, operand_of(p), column, &stride) && stride > 0 &&
+           stride * (p->f.element_bits / 8) % SET_STRIDE == 0;
+}
+
+/* Filters that come with each call: beside vectors along rows of the image, the last of which may
+ * be half empty. Where no lanes are saved, a copy only serves the cache. */
+static bool pays_to_turn(const hone_default_nest *n, const way *w) {
+    const hone_packed *p = &w->p;
+    int64_t row = extent_of(p, (int32_t)p->row), column = extent_of(p, (int32_t)p->column);
+    int64_t full = row / n->lanes, rest = row % n->lanes;
+    bool is_half = rest > 0 && rest * 2 <= n->lanes;
+    double vectors = (double)full + (is_half ? 0.5 : rest > 0);
+    double turned = (double)(row * ((column + n->lanes - 1) / n->lanes));
+    bool saves_lanes = !has_vectors(p) || turned < vectors * (double)column;
+    if (!saves_lanes && !shares_sets(p)) return false;
+    double copying = copying_time(n, p) * (is_stream(p) ? 1 : SCATTERED), plain = plain_time(n, p);
+    if (is_half) plain *= ((double)full + HALF_EMPTY) / (double)(full + 1);
+    return (w->time + copying) * WORTH_A_COPY < plain;
+}
+
 static bool pays(const hone_default_nest *n, const way *w) {
     if (w->p.together > 1) return true;
-    if (w->p.is_turned) return w->time < plain_time(n, &w->p);
     bool is_constant = reads_constant(n, &w->p);
+    if (w->p.is_turned && !is_constant) return pays_to_turn(n, w);
+    if (w->p.is_turned) return w->time < plain_time(n, &w->p);
     if (hone_packed_is_narrow(&w->p, w->p.read) && lies_along_columns(&w->p))
         return has_rows(&w->p, is_constant ? FEW_ROWS : ROWS_TO_WIDEN);
     if (is_constant) return true;
-    double copying =
-        turning_time(n, 1, 1, extent_of(&w->p, (int32_t)w->p.column)) / (double)n->lanes;
-    return w->time + copying < lanes_time(n, &w->p);
+    return w->time + copying_time(n, &w->p) < lanes_time(n, &w->p);
 }
 
 static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
@@ -168,7 +214,7 @@ static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
     for (int is_turned = 0; is_turned < 2; is_turned++) {
         way w = {.time = HUGE_VAL};
         if (!hone_packed_find(n->sch, node, is_turned, true, &w.p)) continue;
-        if (!reads_constant(n, &w.p) && (is_turned || !may_copy(&w.p))) continue;
+        if (!reads_constant(n, &w.p) && !may_copy(&w.p)) continue;
         w.p.last_sum = hone_packed_longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
@@ -223,7 +269,7 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     HONE_TRY(hone_packed_take_tile(p, epilogue, &at));
     HONE_TRY(hone_sch_unroll(n->sch, at.row));
     if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(n->sch, at.outer_row));
-    bool by_panel = p->together > 1 && !rows_first && !is_constant;
+    bool by_panel = (p->together > 1 || p->is_turned) && !rows_first && !is_constant;
     return by_panel ? hone_packed_pack_panel(p, &copy, &at) : hone_packed_pack_all(p, &copy);
 }
 

@@ -111,8 +111,7 @@ HONE_NODISCARD hone_status hone_packed_nest(const hone_packed *p, const hone_pac
 /* The epilogue goes to the tile, its vectors along the last dimension. */
 HONE_NODISCARD hone_status hone_packed_take_tile(const hone_packed *p, hone_rv epilogue,
                                                  const hone_packed_places *at);
-/* The copy of a panel goes below the loop over panels; only where columns are contiguous in the
- * operand. */
+/* The copy of a panel goes below the loop over panels. */
 HONE_NODISCARD hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy *c,
                                                   const hone_packed_places *at);
 

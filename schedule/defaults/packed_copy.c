@@ -126,12 +126,30 @@ static hone_status interleave(const hone_packed *p, const hone_packed_copy *c, c
     return hone_sch_vectorize(p->sch, order[n - 1]);
 }
 
-/* Panels one after another. Columns that are not contiguous are turned in squares: vectors of them
- * along what is (lower/vectors/lower_transpose.c). */
+/* In front of `order`, which has n loops: what does not go inside, then columns, in squares a
+ * vector of them at a time, along what is contiguous in the operand
+ * (lower/vectors/lower_transpose.c). columns: the loops over vectors of a panel and over their
+ * lanes, or one over all of them. */
+static hone_status order_copy(const hone_packed *p, const hone_packed_copy *c, const hone_rv *loops,
+                              const hone_rv *columns, hone_rv *order, uint32_t n) {
+    hone_rv fused;
+    n += list_loops(c, loops, false, order + n);
+    if (c->is_turned) order[n++] = columns[0];
+    uint32_t first = n;
+    n += list_loops(c, loops, true, order + n);
+    uint32_t inner = n - first;
+    order[n++] = columns[c->is_turned ? 1 : 0];
+    if (n > 1) HONE_TRY(hone_sch_reorder(p->sch, n, order));
+    if (inner > 1)
+        HONE_TRY(hone_default_optional(hone_sch_fuse(p->sch, inner, order + first, true, &fused)));
+    return hone_sch_vectorize(p->sch, order[n - 1]);
+}
+
+/* Panels one after another. */
 hone_status hone_packed_pack_all(const hone_packed *p, const hone_packed_copy *c) {
-    uint32_t count = 0, n = 0;
+    uint32_t count = 0;
     const hone_rv *loops = NULL, *parts = NULL;
-    hone_rv order[HONE_NEST_MAX_LOOPS + 2], fused;
+    hone_rv order[HONE_NEST_MAX_LOOPS + 2];
     hone_factor factors[] = {
         {.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(p->vectors), HONE_FACTOR_OF_INT(p->lanes)};
     HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
@@ -141,35 +159,24 @@ hone_status hone_packed_pack_all(const hone_packed *p, const hone_packed_copy *c
     HONE_TRY(
         hone_sch_split(p->sch, loops[c->column], in_squares ? 3 : 2, factors, true, false, &parts));
     if (p->together > 1) return interleave(p, c, loops, parts[0], parts[1]);
-    order[n++] = parts[0];
-    n += list_loops(c, loops, false, order + n);
-    if (c->is_turned) order[n++] = parts[1];
-    uint32_t first = n;
-    n += list_loops(c, loops, true, order + n);
-    uint32_t inner = n - first;
-    order[n++] = parts[c->is_turned ? 2 : 1];
-    HONE_TRY(hone_sch_reorder(p->sch, n, order));
-    if (inner > 1)
-        HONE_TRY(hone_default_optional(hone_sch_fuse(p->sch, inner, order + first, true, &fused)));
-    return hone_sch_vectorize(p->sch, order[n - 1]);
+    order[0] = parts[0];
+    return order_copy(p, c, loops, parts + 1, order, 1);
 }
 
-/* Below the loop over panels, columns innermost; there are so many loops around. */
+/* Below the loop over panels; there are so many loops around. */
 hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy *c,
                                    const hone_packed_places *at) {
-    hone_rv order[HONE_NEST_MAX_LOOPS + 1];
-    const hone_rv *loops = NULL;
+    hone_rv order[HONE_NEST_MAX_LOOPS + 2];
+    const hone_rv *loops = NULL, *columns;
     uint32_t count = 0, depth = at->panel_depth;
-    if (c->is_turned && p->together == 1) return illegal("vectors do not go along columns");
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(p->lanes)};
     HONE_TRY(hone_sch_compute_at(p->sch, c->block, at->panel, true, -1));
     HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
     if (count != depth + c->count) return illegal("unexpected loops");
-    if (p->together > 1)
-        return interleave(p, c, loops + depth, HONE_NO_ID, loops[depth + c->column]);
-    uint32_t n = list_loops(c, loops + depth, false, order);
-    order[n++] = loops[depth + c->column];
-    if (n > 1) HONE_TRY(hone_sch_reorder(p->sch, n, order));
-    return hone_sch_vectorize(p->sch, order[n - 1]);
+    columns = &loops[depth + c->column];
+    if (p->together > 1) return interleave(p, c, loops + depth, HONE_NO_ID, *columns);
+    if (c->is_turned) HONE_TRY(hone_sch_split(p->sch, *columns, 2, factors, true, false, &columns));
+    return order_copy(p, c, loops + depth, columns, order, 0);
 }
 
 /* ---- the tile ---- */

@@ -35,6 +35,11 @@ static const hone_default_limits machines[] = {
      .vector_registers = 32,
      .l1_bytes = 1 << 15,
      .l2_bytes = 1 << 20     },
+    {.threads = 4,
+     .vector_lanes = 16,
+     .vector_registers = 32,
+     .l1_bytes = 1 << 15,
+     .l2_bytes = 1 << 12    },
 };
 
 static int between(hone_rng *rng, int low, int high) {
@@ -291,6 +296,59 @@ static void copies_are_made_where_they_pay(void **state) {
     }
 }
 
+/* A square image of so many pixels a side, 48 filters of so many taps a side over 64 channels. */
+static int packed_filters(int size, int taps, uint64_t constants) {
+    hone_default_limits limits = machines[2];
+    hone_str text = {0};
+    hone_module *module = NULL;
+    hone_str_printf(&text,
+                    "S, K, O = %d, %d, %d\n"
+                    "@T.prim_func\n"
+                    "def main(X: T.Buffer((64, S, S), \"float32\"), W: T.Buffer((48, 64, K, K), "
+                    "\"float32\"), Y: T.Buffer((48, O, O), \"float32\")):\n"
+                    "    for f, y, x, c, dy, dx in T.grid(48, O, O, 64, K, K):\n"
+                    "        with T.block(\"Y\"):\n"
+                    "            vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSRRR\", [f, y, x, c, "
+                    "dy, dx])\n"
+                    "            with T.init():\n"
+                    "                Y[vf, vy, vx] = T.float32(0)\n"
+                    "            Y[vf, vy, vx] = Y[vf, vy, vx] + X[vc, vy + vdy, vx + vdx] * "
+                    "W[vf, vc, vdy, vdx]\n",
+                    size, taps, size - taps + 1);
+    const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+    int packed = 0;
+    limits.constants = constants;
+    bool is_good = is_right(func, &limits, 1, &packed);
+    hone_module_release(module);
+    hone_str_deinit(&text);
+    assert_true(is_good);
+    return packed;
+}
+
+/* Filters of the run are laid out where rows of the image fill vectors badly, and there are pixels
+ * enough to pay for the copy; one of taps takes longer than one of a channel. */
+static void filters_are_copied_where_it_pays(void **state) {
+    (void)state;
+    static const struct {
+        int size, taps;
+        uint64_t constants;
+        int packed;
+    } cases[] = {
+        {7,  1, 0, 1},
+        {9,  1, 0, 1},
+        {16, 1, 0, 0},
+        {2,  1, 0, 1},
+        {11, 3, 0, 1},
+        {5,  3, 0, 0},
+        {5,  3, 2, 1},
+        {7,  1, 2, 1},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        int packed = packed_filters(cases[i].size, cases[i].taps, cases[i].constants);
+        if (packed != cases[i].packed) fail_msg("case %zu: %d", i, packed);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_right),
@@ -298,6 +356,7 @@ int main(void) {
         cmocka_unit_test(products_of_bytes_are_right),
         cmocka_unit_test(convolutions_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
+        cmocka_unit_test(filters_are_copied_where_it_pays),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
 }
