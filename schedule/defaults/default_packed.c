@@ -24,7 +24,9 @@
 enum {
     MAX_VECTORS = 4,
     MAX_ROWS = 32,
-    SET_STRIDE = 2048, /* bytes; so far apart, lines are in two sets of a cache at most */
+    SET_STRIDE = 2048,   /* bytes; so far apart, lines are in two sets of a cache at most */
+    UNROLLED_TAPS = 16,  /* steps of a sum that compilers unroll */
+    MANY_REGISTERS = 32, /* of a CPU that multiplies by a number in memory, too */
     FEW_ROWS = 4, /* of a product whose right side, of short floats, is better read where it lies */
     ROWS_TO_WIDEN = 24 /* for which it is widened in a copy of the run */
 };
@@ -106,13 +108,44 @@ static double time_of(const hone_default_nest *n, const way *w) {
     return time;
 }
 
+/* How many numbers of what columns share stay in registers from step to step of the innermost sum,
+ * where that is unrolled and moves along a dimension of theirs that rows along the outer axis move
+ * along, too: taps of a window. */
+static int64_t held_for_taps(const hone_default_nest *n, const way *w) {
+    const hone_packed *p = &w->p;
+    const hone_block *block = hone_packed_block(p);
+    int64_t held = 0;
+    bool is_folded = n->limits->vector_registers >= MANY_REGISTERS; /* loads are operands */
+    if (is_folded || p->outer_row < 0 || w->outer_rows < 2 ||
+        extent_of(p, p->last_sum) > UNROLLED_TAPS)
+        return 0;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t across, along;
+        const hone_region *read = &block->reads[r];
+        if (!hone_packed_is_shared(p, r)) continue;
+        if (!sch_stride_in_axis(p->sch, read, block->axes[p->outer_row].var, &across) ||
+            !sch_stride_in_axis(p->sch, read, block->axes[p->last_sum].var, &along))
+            continue;
+        if (along > 0 && across % along == 0)
+            held += across / along * (w->outer_rows - 1) * w->rows;
+    }
+    return held;
+}
+
+static bool fits(const hone_default_nest *n, const way *w) {
+    int64_t held = held_for_taps(n, w);
+    return hone_default_tile_fits(n, w->outer_rows * w->rows, w->p.columns) &&
+           (held == 0 || w->outer_rows * w->rows * w->p.vectors + w->p.vectors + held <=
+                             n->limits->vector_registers);
+}
+
 /* The fastest tile of so many vectors. */
 static void choose_rows(const hone_default_nest *n, way *io, way *best) {
     int64_t tall = extent_of(&io->p, io->p.outer_row), wide = extent_of(&io->p, (int32_t)io->p.row);
     for (io->outer_rows = 1; io->outer_rows <= tall && io->outer_rows <= MAX_ROWS;
          io->outer_rows++) {
         for (io->rows = 1; io->rows <= wide && io->rows <= MAX_ROWS; io->rows++) {
-            if (!hone_default_tile_fits(n, io->outer_rows * io->rows, io->p.columns)) break;
+            if (!fits(n, io)) break;
             io->time = time_of(n, io);
             if (io->time < best->time) *best = *io;
         }

@@ -4,6 +4,7 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/schedule/defaults/default_trial.h"
 #include "tests/support/program_text.h"
@@ -349,6 +350,51 @@ static void filters_are_copied_where_it_pays(void **state) {
     }
 }
 
+/* How many unrolled loops of more than one iteration are around the block. */
+static int unrolled_around(const hone_func *func, const char *name) {
+    int count = 0;
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_it = node->kind == HONE_NODE_BLOCK && strcmp(node->u.block.block->name, name) == 0;
+        for (hone_node_id up = node->parent; is_it && up != root; up = node->parent) {
+            node = hone_func_node(func, up);
+            count += node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_UNROLLED &&
+                     !hone_expr_is_int_value(node->u.loop.range.extent, 1);
+        }
+    }
+    return count;
+}
+
+/* 7×7 taps by 2 over 3 channels: steps of the innermost sum are unrolled, so rows of a tile along
+ * both axes of the image hold what they share of it in registers, of which 16 are too few. */
+static void taps_leave_registers(void **state) {
+    (void)state;
+    static const char text[] =
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((3, 39, 39), \"float32\"), W: T.Buffer((16, 3, 7, 7), \"float32\"), "
+        "Y: T.Buffer((16, 17, 17), \"float32\")):\n"
+        "    for f, y, x, c, dy, dx in T.grid(16, 17, 17, 3, 7, 7):\n"
+        "        with T.block(\"Y\"):\n"
+        "            vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSRRR\", [f, y, x, c, dy, dx])\n"
+        "            with T.init():\n"
+        "                Y[vf, vy, vx] = T.float32(0)\n"
+        "            Y[vf, vy, vx] = Y[vf, vy, vx] + X[vc, vy * 2 + vdy, vx * 2 + vdx] * "
+        "W[vf, vc, vdy, vdx]\n";
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    for (int is_large = 0; is_large < 2; is_large++) {
+        hone_default_limits limits = machines[1];
+        hone_schedule *sch;
+        limits.threads = 1;
+        limits.vector_registers = is_large ? 32 : 16;
+        assert_true(default_trial(func, &limits, 1, &sch));
+        assert_int_equal(unrolled_around(sch->func, "Y_update"), 1 + is_large);
+        hone_schedule_destroy(sch);
+    }
+    hone_module_release(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_right),
@@ -357,6 +403,7 @@ int main(void) {
         cmocka_unit_test(convolutions_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
         cmocka_unit_test(filters_are_copied_where_it_pays),
+        cmocka_unit_test(taps_leave_registers),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
 }
