@@ -5,6 +5,7 @@
  *   C[i, j] += P[p, i, j], with what follows           a thread each, one part after the other
  */
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 
 /* The longest axis of the steps. */
@@ -35,13 +36,15 @@ static hone_status part_steps(hone_gpu *g, hone_rv block, uint32_t axis, int64_t
     return hone_sch_rfactor(g->sch, two[0], 0, out_product);
 }
 
+typedef hone_status (*product_way)(hone_gpu *g, hone_rv block);
+
+enum { WAYS = 3 };
+
 /* By the first way that begins; what it begins it has to end. */
-static hone_status multiply(hone_gpu *g, hone_rv product) {
-    static hone_status (*const ways[])(hone_gpu *, hone_rv) = {hone_gpu_groups, hone_gpu_fragments,
-                                                               hone_gpu_product};
+static hone_status multiply(hone_gpu *g, hone_rv product, const product_way ways[WAYS]) {
     const uint32_t steps = g->sch->trace.count;
     hone_status st = HONE_OK;
-    for (uint32_t w = 0; w < 3; w++) {
+    for (uint32_t w = 0; w < WAYS; w++) {
         hone_status_free(st);
         st = ways[w](g, product);
         if (!st || hone_status_code(st) != HONE_CODE_ILLEGAL || g->sch->trace.count != steps) break;
@@ -80,7 +83,7 @@ static hone_status add_up(hone_gpu *g, hone_rv block) {
     return hone_sch_decompose_reduction(g->sch, block, part, &init);
 }
 
-hone_status hone_gpu_parts(hone_gpu *g, hone_rv block) {
+static hone_status in_parts(hone_gpu *g, hone_rv block, const product_way ways[WAYS]) {
     hone_gpu_shape shape;
     hone_rv product;
     HONE_TRY(hone_gpu_read_shape(g, block, &shape));
@@ -89,5 +92,25 @@ hone_status hone_gpu_parts(hone_gpu *g, hone_rv block) {
     if (parts < 2) return hone_gpu_unfit();
     HONE_TRY(part_steps(g, block, axis, parts, &product));
     HONE_TRY(add_up(g, block)); /* while all there is are plain stages */
-    return multiply(g, product);
+    return multiply(g, product, ways);
+}
+
+hone_status hone_gpu_parts(hone_gpu *g, hone_rv block) {
+    static const product_way ways[WAYS] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product};
+    return in_parts(g, block, ways);
+}
+
+static hone_status sample_fragments(hone_gpu *g, hone_rv block) {
+    return hone_gpu_sketch_fragments(g->sch, block, g->limits);
+}
+
+static hone_status sample_product(hone_gpu *g, hone_rv block) {
+    return hone_gpu_sketch_product(g->sch, block, g->limits);
+}
+
+hone_status hone_gpu_sketch_parts(hone_schedule *sch, hone_rv block,
+                                  const hone_gpu_limits *limits) {
+    static const product_way ways[WAYS] = {hone_gpu_groups, sample_fragments, sample_product};
+    hone_gpu g = {sch, limits};
+    return in_parts(&g, block, ways);
 }

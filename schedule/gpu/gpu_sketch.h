@@ -19,6 +19,9 @@ HONE_NODISCARD hone_status hone_gpu_sketch_fragments(hone_schedule *sch, hone_rv
 enum { HONE_GPU_GROUP_TILES = 6 };
 HONE_NODISCARD hone_status hone_gpu_sketch_groups(hone_schedule *sch, hone_rv block,
                                                   const hone_gpu_limits *limits, uint32_t number);
+/* A product of few tiles and many steps in parts, each by one of these ways, which are added up. */
+HONE_NODISCARD hone_status hone_gpu_sketch_parts(hone_schedule *sch, hone_rv block,
+                                                 const hone_gpu_limits *limits);
 /* A reduction by so many threads together. */
 HONE_NODISCARD hone_status hone_gpu_sketch_reduce(hone_schedule *sch, hone_rv block,
                                                   const hone_gpu_limits *limits);

@@ -2,6 +2,7 @@
  * needs. */
 #include "tests/support/hone_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/program_text.h"
@@ -87,6 +88,50 @@ static void check_gpu_row(void **state) {
     check_sketches(*state, &gpu);
 }
 
+/* A product of few tiles has one sketch in parts, and those that it had. */
+static void few_tiles_have_parts(void **state) {
+    static const struct {
+        const char *steps;
+        bool has_parts;
+    } cases[] = {
+        {"2048", true },
+        {"256",  false},
+    };
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        hone_module *module = NULL;
+        hone_target gpu;
+        hone_space space;
+        uint32_t parted = 0;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer((32, %s), \"float16\"), B: T.Buffer((%s, 64), "
+                 "\"float16\"), C: T.Buffer((32, 64), \"float32\")):\n"
+                 "    for i, j, k in T.grid(32, 64, %s):\n"
+                 "        with T.block(\"C\"):\n"
+                 "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                 "            with T.init():\n"
+                 "                C[vi, vj] = T.float32(0)\n"
+                 "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"float32\") * "
+                 "T.cast(B[vk, vj], \"float32\")\n",
+                 cases[i].steps, cases[i].steps, cases[i].steps);
+        HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-a100", &gpu));
+        HONE_ASSERT_OK(hone_space_generate(hone_test_parse(text, &module), &gpu, &space));
+        for (uint32_t n = 0; n < space.count; n++) {
+            hone_str trace = {0};
+            HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[n], &trace));
+            parted += strstr(hone_str_text(&trace), "sch.rfactor(") != NULL;
+            hone_str_deinit(&trace);
+        }
+        uint32_t count = space.count;
+        hone_space_deinit(&space);
+        hone_module_release(module);
+        assert_int_equal(parted, cases[i].has_parts);
+        assert_int_equal(count - parted, 2); /* fragments, threads */
+    }
+}
+
 /* One thread: no parallel decision at all. */
 static void one_thread_has_no_jobs(void **state) {
     (void)state;
@@ -107,6 +152,7 @@ static void one_thread_has_no_jobs(void **state) {
 int main(void) {
     int failed = HONE_RUN_ROWS("tuner/sketches", rows, check_row);
     failed += HONE_RUN_ROWS("tuner/sketches for GPUs", gpu_rows, check_gpu_row);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_has_no_jobs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_tiles_have_parts),
+                                       cmocka_unit_test(one_thread_has_no_jobs)};
     return failed + cmocka_run_group_tests_name("tuner/sketches", tests, NULL, NULL);
 }

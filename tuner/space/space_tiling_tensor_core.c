@@ -1,6 +1,7 @@
 /* tuner/space/space_tiling_tensor_core.c - products on matrix units (schedule/gpu/
  * gpu_fragments.c), beside those by threads; where groups of four warps multiply together
- * (gpu_groups.c), a sketch for each of their tiles, too. Source: MetaSchedule's
+ * (gpu_groups.c), a sketch for each of their tiles, too; products of few tiles in parts
+ * (gpu_parts.c), by threads as well. Source: MetaSchedule's
  * MultiLevelTilingTensorCore. */
 #include "tuner/space/space_rule.h"
 
@@ -23,6 +24,8 @@ hone_status hone_rule_multi_level_tiling_tensor_core(hone_schedule *sch, const c
     bool is_block = node != HONE_NO_ID && node != hone_func_root_block(sch->func);
     for (int32_t tile = 0; tile < HONE_GPU_GROUP_TILES && is_block && !st; tile++)
         st = hone_rule_fork(sch, multiply_by_groups, block_name, target, tile, out_results);
+    if (is_block && !st)
+        st = hone_rule_fork_gpu(sch, hone_gpu_sketch_parts, block_name, target, out_results);
     if (st) return hone_status_join(st, hone_rule_keep(sch, out_results));
     return hone_rule_go_gpu(sch, hone_gpu_sketch_fragments, true, block_name, target, out_results);
 }
