@@ -85,8 +85,11 @@ static hone_status add_up(hone_gpu *g, hone_rv block) {
 
 static hone_status in_parts(hone_gpu *g, hone_rv block, const product_way ways[WAYS]) {
     hone_gpu_shape shape;
+    hone_node_id node;
     hone_rv product;
     HONE_TRY(hone_gpu_read_shape(g, block, &shape));
+    HONE_TRY(hone_schedule_node(g->sch, block, &node));
+    if (hone_nest_keeps_order(g->sch, node)) return hone_gpu_unfit();
     uint32_t axis = longest_steps(&shape);
     int64_t parts = hone_gpu_count_parts(g, &shape, shape.axes[axis]);
     if (parts < 2) return hone_gpu_unfit();
