@@ -8,6 +8,8 @@
 #include "target/target_read.h"
 #include "tests/support/hone_test.h"
 
+#define LONGEST                                                                                    \
+    "x86_64-vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv-linux-gnu" /* of 63 characters */
 #define ZEN4                                                                                       \
     "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -vector-width=512 -num-cores=2 "                  \
     "-num-threads=2 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608"
@@ -24,12 +26,17 @@ static const struct row {
     {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2", ZEN4, NULL},
     {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4, NULL},
     {"amd/epyc-zen4 -num-cores=2", ZEN4, NULL},
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-threads=2", ZEN4, NULL},
     {"{\"kind\": \"llvm\", \"mtriple\": \"x86_64-linux-gnu\", \"mcpu\": \"znver4\", "
      "\"num-cores\": 2, \"keys\": [\"cpu\"]}",
      ZEN4, NULL},
     {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2",
      "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2 -vector-width=256 -num-cores=1 "
      "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
+     NULL},
+    {"llvm -mtriple=" LONGEST,
+     "llvm -mtriple=" LONGEST " -mcpu=generic -vector-width=128 -num-cores=1 -num-threads=1 "
+     "-cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
      NULL},
     {"aarch64-linux-gnu -num-cores=4",
      "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "

@@ -64,6 +64,14 @@ static const struct row {
      0,
      "cortex-a55",
      256 << 10},
+    {"cpuinfo that does not know the core",
+     {{NULL, NULL, NULL}, {NULL, NULL, "2M"}},
+     "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\nprocessor\t: 1\n\n",
+     {1},
+     1,
+     1,
+     NULL,
+     2 << 20},
     {"no files", {{NULL, NULL, NULL}}, NULL, {0}, 1, 0, NULL, 7},
     {"no cores", {{NULL, NULL, NULL}}, NULL, {0}, 0, 0, NULL, 7},
 };
@@ -86,7 +94,10 @@ static hone_status put_core(const char *root, int core, const core_files *files)
     HONE_TRY(put(root, core, ".", "cpu_capacity", files->capacity));
     HONE_TRY(put(root, core, "cache/index0", "level", files->l2 ? "2\n" : NULL));
     HONE_TRY(put(root, core, "cache/index0", "type", "Unified\n"));
-    return put(root, core, "cache/index0", "size", files->l2);
+    HONE_TRY(put(root, core, "cache/index0", "size", files->l2));
+    HONE_TRY(put(root, core, "cache/index1", "level", "2\n")); /* which nothing is packed for */
+    HONE_TRY(put(root, core, "cache/index1", "type", "Instruction\n"));
+    return put(root, core, "cache/index1", "size", "9K");
 }
 
 static hone_status put_board(const char *root, const struct row *row) {
