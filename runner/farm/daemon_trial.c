@@ -180,12 +180,30 @@ static bool start_ready(hone_daemon *d) {
     return has_started;
 }
 
+/* Whether what it was run with still lies where it was. */
+static bool has_its_files(hone_daemon *d, const daemon_trial *t) {
+    bool has_all = true;
+    for (size_t i = 0; i < t->blob_count; i++) {
+        const hone_blob_hash hash = daemon_hash(&t->blobs[i].hash);
+        const char *path;
+        if (!t->is_pinned[i]) continue;
+        bool is_there =
+            hone_status_consume(hone_blob_cache_pin(d->cache, &hash, &path)) == HONE_CODE_OK;
+        if (is_there) hone_blob_cache_unpin(d->cache, &hash);
+        has_all = has_all && is_there;
+    }
+    return has_all;
+}
+
 static void on_result(hone_daemon *d, daemon_trial *t, hone_run_result *result) {
+    hone_fault fault = hone_failure_fault(result->failure);
     result->times.transfer_ns = t->transfer_ns;
     if (t->is_aborted && result->failure == HONE_FAILURE_CANCELLED) {
         give_back(d, t, t->why);
-    } else if (hone_failure_fault(result->failure) == HONE_FAULT_MACHINE) {
+    } else if (fault == HONE_FAULT_MACHINE) {
         give_up(d, t, result->message);
+    } else if (fault != HONE_FAULT_NOBODY && !has_its_files(d, t)) {
+        give_up(d, t, "its files were removed or changed while it ran");
     } else {
         size_t slot = t->slot;
         finish(d, t, result);

@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/runner/farm/daemon_world.h"
 #include "tests/runner/farm/held_runner.h"
 
@@ -96,6 +98,33 @@ static void a_fault_is_given_back_and_tested(void **state) {
     assert_int_equal(world_last(f, HONE_FARM_RETURNED)->u.returned.trial, 3);
 }
 
+static bool unlink_file(void *ctx, const char *name) {
+    char *path = hone_path_join(((daemon_world *)ctx)->dir, name);
+    hone_status_free(hone_fs_remove_file(path));
+    hone_free(path);
+    return true;
+}
+
+/* Who cleans a disk while a candidate is loaded: what comes of that is not the candidate's. */
+static void removed_files_are_the_machines(void **state) {
+    daemon_world *f = *state;
+    int fails;
+    join(f, &fails);
+    world_offer(f, HONE_FARM_BLOB_ARTIFACT, 1, 3000);
+    f->has_files = true;
+    for (uint64_t trial = 1; trial <= 2; trial++) {
+        world_forget_heard(f);
+        world_assign(f, (daemon_assignment){.token = trial, .trial = trial, .has_files = true});
+        world_run_for(f, 100 * WORLD_MS);
+        assert_non_null(held_runner_running(f->runners[0]));
+        if (trial == 2) HONE_ASSERT_OK(hone_fs_list(f->dir, unlink_file, f));
+        held_runner_fail(f->runners[0], HONE_FAILURE_LOAD_ERROR, "no such file");
+        world_run_for(f, 10 * WORLD_MS);
+        assert_int_equal(world_count_heard(f, HONE_FARM_RESULT), trial == 1);
+        assert_int_equal(world_count_heard(f, HONE_FARM_RETURNED), trial == 2);
+    }
+}
+
 static void is_tested_again_and_works(void **state) {
     daemon_world *f = *state;
     int fails;
@@ -161,6 +190,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tests_itself_before_it_joins, world_set_up,
                                         world_tear_down),
         cmocka_unit_test_setup_teardown(a_test_must_be_passed, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(removed_files_are_the_machines, world_set_up,
+                                        world_tear_down),
         cmocka_unit_test_setup_teardown(a_fault_is_given_back_and_tested, world_set_up,
                                         world_tear_down),
         cmocka_unit_test_setup_teardown(is_tested_again_and_works, world_set_up, world_tear_down),
