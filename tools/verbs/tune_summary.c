@@ -151,12 +151,11 @@ hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
                         hone_text_of_ratio(cli->arena, before, best));
     }
     print_model(cli, model);
-    hone_str_printf(
-        &cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.3g per second%s\n", result->trials,
-        result->failed, trials_per_second(result),
-        result->is_used_up      ? "; the space is used up"
-        : result->has_converged ? "; converged"
-                                : "");
+    hone_str_printf(&cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.3g per second%s\n",
+                    result->trials, result->failed, trials_per_second(result),
+                    result->is_used_up      ? "; the space is used up"
+                    : result->has_converged ? "; converged"
+                                            : "");
     print_gain(cli, result);
     print_times(cli, result);
     print_phases(cli, result);
