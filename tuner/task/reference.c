@@ -234,7 +234,10 @@ static hone_status fill_bundle(making *m, const plain_run *plain, const plain_ru
     for (size_t i = 0; i < out->count; i++) {
         const hone_arg *p = &plain->manifest->args[i], *r = &reference->manifest->args[i];
         if (!is_output(p)) continue;
-        HONE_TRY(describe_output(m, p, plain_at, r, reference_at, &out->tensors[i]));
+        /* whole numbers are what the program's own rounding makes them: no twin tells better */
+        bool is_float = hone_dtype_is_float(p->dtype);
+        HONE_TRY(describe_output(m, p, plain_at, is_float ? r : p,
+                                 is_float ? reference_at : plain_at, &out->tensors[i]));
         plain_at += hone_arg_bytes(p);
         reference_at += hone_arg_bytes(r);
     }
