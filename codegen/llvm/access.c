@@ -277,6 +277,21 @@ static void masked_store(gen *g, hone_buffer buffer, const gen_place *p, LLVMVal
     gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
 }
 
+/* A buffer of the kernel's own, all lanes lie in it: lanes that are off may be read and written
+ * back, so that it can be kept in registers. */
+static bool is_own(gen *g, hone_buffer buffer, const hone_expr *index) {
+    return LLVMIsAAllocaInst(gen_buffer(g, buffer)) && !g->processor->turn &&
+           gen_is_inside(g, buffer, index);
+}
+
+/* All lanes want one place, and some lane of the mask is on. */
+static bool is_one_place(const gen *g, const gen_place *p) {
+    if (g->mask != g->some || p->kind != GEN_PLACE_FIXED) return false;
+    for (unsigned i = 1; i < p->lanes; i++)
+        if (p->offsets[i] != p->offsets[0]) return false;
+    return true;
+}
+
 /* Registers may be read in part: elements of words and more, of others with AVX-512. */
 static bool reads_parts(gen *g, hone_buffer buffer) {
     return hone_target_has_feature(g->target, "avx512vl") ||
@@ -303,6 +318,12 @@ LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
     bool on[GEN_MAX_LANES];
     if (p.kind == GEN_PLACE_SCALAR || (p.kind == GEN_PLACE_DENSE && !g->mask)) {
         return load_at(g, buffer, p.base, type);
+    }
+    if (p.kind == GEN_PLACE_DENSE && is_own(g, buffer, e->args[0]))
+        return load_at(g, buffer, p.base, type);
+    if (g->mask && is_one_place(g, &p)) {
+        LLVMTypeRef element = gen_storage_type(g, g->func->buffers[buffer].dtype);
+        return gen_splat(g, load_at(g, buffer, gen_lane_index(g, &p, 0), element), p.lanes);
     }
     bool is_part = p.kind == GEN_PLACE_DENSE && reads_parts(g, buffer);
     if (is_part || !gen_lanes_on(g, p.lanes, on)) return masked_load(g, buffer, &p, type);
@@ -382,6 +403,9 @@ void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_ex
         stream_at(g, buffer, p.base, stored, lanes);
     } else if (p.kind == GEN_PLACE_SCALAR || (p.kind == GEN_PLACE_DENSE && !g->mask)) {
         store_at(g, buffer, p.base, stored);
+    } else if (p.kind == GEN_PLACE_DENSE && is_own(g, buffer, index)) {
+        LLVMValueRef old = load_at(g, buffer, p.base, LLVMTypeOf(stored));
+        store_at(g, buffer, p.base, LLVMBuildSelect(g->builder, g->mask, stored, old, ""));
     } else {
         store_vector(g, buffer, &p, stored);
     }

@@ -228,12 +228,10 @@ static bool always_loads(const hone_expr *e, const hone_expr *load) {
     return false;
 }
 
-/* Whether all lanes of a load lie in the buffer, by the ranges of loops. */
-static bool is_inside(gen *g, const hone_expr *load) {
-    const hone_expr *index = load->args[0];
-    int64_t elements = hone_buffer_elements(hone_func_buffer(g->func, load->u.buffer));
-    int64_t stride = 0, reach = 0;
-    if (load->count != 1 || elements < 1) return false;
+bool gen_is_inside(gen *g, hone_buffer buffer, const hone_expr *index) {
+    int64_t elements = hone_buffer_elements(hone_func_buffer(g->func, buffer));
+    int64_t stride = 0, reach = 0, lanes = index->dtype.lanes;
+    if (elements < 1) return false;
     if (index->kind == HONE_EXPR_RAMP) {
         stride = hone_expr_const(index->args[1]);
         index = index->args[0];
@@ -241,8 +239,7 @@ static bool is_inside(gen *g, const hone_expr *load) {
     } else if (index->dtype.lanes != 1) {
         return false;
     }
-    if (__builtin_mul_overflow(stride, load->dtype.lanes - 1, &reach) || reach >= elements)
-        return false;
+    if (__builtin_mul_overflow(stride, lanes - 1, &reach) || reach >= elements) return false;
     hone_bound bound = hone_arith_bound(&g->arith, index);
     return bound.min >= 0 && bound.max < elements - reach;
 }
@@ -253,7 +250,7 @@ static bool is_inside(gen *g, const hone_expr *load) {
 static bool needs_guard(gen *g, const hone_expr *e) {
     bool is_load = e->kind == HONE_EXPR_LOAD;
     if (is_load && g->whole && always_loads(g->whole, e)) return false;
-    if (is_load && !is_inside(g, e)) return true;
+    if (is_load && (e->count != 1 || !gen_is_inside(g, e->u.buffer, e->args[0]))) return true;
     if (hone_expr_may_trap(e) || hone_expr_is_effect(e)) return true;
     for (uint16_t i = 0; i < e->count; i++) {
         if (needs_guard(g, e->args[i])) return true;

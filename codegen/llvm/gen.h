@@ -107,6 +107,7 @@ struct gen {
     bool is_streaming;               /* stores go past the caches */
     bool is_behind;                  /* stores may be copies that go on until they are waited for */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
+    LLVMValueRef some;               /* a mask of which some lane is on where code is made now */
     const hone_expr *whole;          /* what the statement computes, NULL = nothing */
     uint32_t parallel_count;         /* names of outlined bodies */
     const hone_codegen_lines *lines; /* of the kernel; NULL = no line table */
@@ -146,6 +147,9 @@ LLVMValueRef gen_stored_value(gen *g, const hone_expr *e); /* a small float in s
 LLVMValueRef gen_condition(gen *g, const hone_expr *e);    /* i1 */
 /* hone_expr_extreme of floats; which zero stays of two with different signs is open. */
 LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y);
+/* Whether all lanes of a load, or a store, at the index lie in the buffer, by the ranges of loops.
+ */
+bool gen_is_inside(gen *g, hone_buffer buffer, const hone_expr *index);
 /* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */
 LLVMValueRef gen_divisor(gen *g, LLVMValueRef b);
 /* Whether a lane of a constant is, or may be, this. */

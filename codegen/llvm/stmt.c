@@ -118,14 +118,15 @@ static void attribute(gen *g, hone_node_id id) {
 static void masked(gen *g, hone_node_id id) {
     LLVMBuilderRef b = g->builder;
     const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
-    LLVMValueRef mask = gen_value(g, e), outer = g->mask;
+    LLVMValueRef mask = gen_value(g, e), outer = g->mask, wanted = g->some;
     if (outer) mask = LLVMBuildAnd(b, mask, outer, "");
     LLVMBasicBlockRef some = gen_block(g, "masked"), after = gen_block(g, "");
     LLVMBuildCondBr(b, gen_any_lane(g, mask), some, after);
     LLVMPositionBuilderAtEnd(b, some);
-    g->mask = mask;
+    g->mask = g->some = mask;
     gen_children(g, id);
     g->mask = outer;
+    g->some = wanted;
     gen_branch(g, after);
     LLVMPositionBuilderAtEnd(b, after);
 }
