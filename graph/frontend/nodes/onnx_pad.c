@@ -30,13 +30,18 @@ static hone_status pad_widths(onnx_reader *r, int32_t rank, int64_t *widths) {
     return HONE_OK;
 }
 
+/* How much padding below 0 takes away. */
+static int64_t taken_by(int64_t width) {
+    return width >= 0 ? 0 : width < -INT64_MAX ? INT64_MAX : -width;
+}
+
 /* Padding below 0 cuts off, before anything is added. */
 static hone_status cut_off(onnx_reader *r, const hone_sinfo *data, int64_t *widths, hone_garg *io) {
     int64_t axes[HONE_MAX_RANK], begin[HONE_MAX_RANK], end[HONE_MAX_RANK];
     uint32_t count = 0;
     for (int32_t d = 0; d < data->rank; d++) {
-        int64_t before = widths[2 * d] < 0 ? -widths[2 * d] : 0;
-        int64_t after = widths[2 * d + 1] < 0 ? -widths[2 * d + 1] : 0;
+        int64_t before = taken_by(widths[2 * d]);
+        int64_t after = taken_by(widths[2 * d + 1]);
         if (before == 0 && after == 0) continue;
         int64_t extent = hone_expr_const(data->shape[d]);
         if (extent < 0) {
