@@ -264,7 +264,8 @@ void local_on_result(runner_local *self, slot *s, const void *payload, size_t by
         local_on_death(self, s, "the executor's warden was killed");
         return;
     }
-    bool tainted = failure == HONE_FAILURE_RUN_CRASH || failure == HONE_FAILURE_WRONG_RESULT;
+    bool tainted = failure == HONE_FAILURE_RUN_CRASH || failure == HONE_FAILURE_WRONG_RESULT ||
+                   failure == HONE_FAILURE_DEVICE_LOST; /* memory, descriptors may be used up */
     if ((tainted || failure == HONE_FAILURE_LOAD_ERROR) && try_again(self, s)) return;
     s->process.trials++;
     hone_executor_process_idle(&s->process);

@@ -90,7 +90,8 @@ static int usage(const char *message, const char *what) {
     return EXIT_USAGE;
 }
 
-#define LEAST_MEMORY (INT64_C(16) << 20) /* in less no executor starts */
+/* In less no executor starts; one of a card has its memory counted there. */
+#define LEAST_MEMORY (INT64_C(16) << 20)
 
 /* "1000", "64M", "4G". */
 static bool read_size(const char *text, int64_t *out_bytes) {
@@ -332,7 +333,7 @@ static const char *take(command *c, int choice, const char *value) {
     case OPTION_MEMORY:
         c->has_memory = true;
         return read_size(value, &c->memory_bytes) &&
-                       (c->memory_bytes == 0 || c->memory_bytes >= LEAST_MEMORY)
+                       (c->is_executor || c->memory_bytes == 0 || c->memory_bytes >= LEAST_MEMORY)
                    ? NULL
                    : "--memory wants a size like 64M, from 16M on, or 0, not";
     case OPTION_QUIET:
