@@ -100,8 +100,9 @@ static bool is_within_others(const verifier *v, hone_node_id id) {
     return false;
 }
 
-/* Under its predicate, every parameter that the block writes is surely written as a whole. */
-static bool writes_whole_parameters(verifier *v, hone_node_id id) {
+/* Under its predicate, every parameter that the block writes is surely written as a whole; where it
+ * writes none, an intermediate buffer is. */
+static bool writes_whole(verifier *v, hone_node_id id) {
     hone_arith arith; /* loops alone: the predicate is not known to hold */
     const hone_dataflow flow = {.arith = &arith, .func = v->func};
     const hone_node *node = hone_func_node(v->func, id);
@@ -117,11 +118,11 @@ static bool writes_whole_parameters(verifier *v, hone_node_id id) {
     for (uint32_t i = 0; i < node->u.block.block->write_count; i++) {
         hone_buffer buffer = node->u.block.block->writes[i].buffer;
         hone_written written;
-        if (!hone_func_is_parameter(v->func, buffer)) continue;
         hone_written_begin(&written, &flow, buffer, 0);
         hone_written_add(&written, id);
-        if (!hone_covers_buffer(&written)) return false;
-        writes = true;
+        bool is_whole = hone_covers_buffer(&written);
+        if (!is_whole && hone_func_is_parameter(v->func, buffer)) return false;
+        writes = writes || is_whole;
     }
     return writes;
 }
@@ -167,7 +168,7 @@ void verify_uncovered(verifier *v, hone_node_id id, uint32_t i, int64_t lo, int6
     const hone_axis *axis = &block->axes[i];
     int64_t min = axis->dom.min->u.i, extent = axis->dom.extent->u.i;
     if (hone_axis_reaches_all_outputs(v->func, id, axis, lo, hi)) return;
-    if (axis->kind == HONE_AXIS_SPATIAL && writes_whole_parameters(v, id)) return;
+    if (axis->kind == HONE_AXIS_SPATIAL && writes_whole(v, id)) return;
     bool is_wrong = axis->kind == HONE_AXIS_REDUCE
                         ? !is_tied_to_others(v, id, node->u.block.predicate, i)
                         : writes_parameter(v, id, axis->var);
