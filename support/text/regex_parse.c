@@ -518,7 +518,9 @@ static hone_status parse_piece(parser *p, const regex_node **out) {
     p->has_set_flags = false;
     p->is_quoted = is_quoted;
     HONE_TRY(is_quoted ? parse_quoted(p, out) : parse_atom(p, out));
-    bool is_nothing = p->has_set_flags;
+    while (!p->is_quoted && take(p, "\\Q\\E")) /* nothing, behind which the atom is repeated */
+        continue;
+    bool is_nothing = p->has_set_flags || (is_quoted && (*out)->kind == REGEX_EMPTY);
     if (p->is_quoted || !take_repeat(p, &repeat.least, &repeat.most)) return HONE_OK;
     if (is_nothing) return bad(p, "a repetition of nothing");
     take(p, "?");

@@ -22,6 +22,7 @@ static const struct row {
     {"[\xc3\xa9-\xe6\x97\xa5]",     {"\xc3\xa9", "\xe6\x97\xa5"},            {"\xc3\xa8", "\xe6\x97\xa6"}},
     {"\\x41\\101\\x{65e5}\\t\\.",   {"AA\xe6\x97\xa5\t."},                   {"AA\xe6\x97\xa5\tx"}       },
     {"\\Qa.b*\\E+",                 {"a.b*", "a.b**"},                       {"axb", "a.ba.b*"}          },
+    {"a\\Q\\E*\\Qb\\E\\Q\\E+",      {"b", "aabb"},                           {"a", "ba"}                 },
     {"(?i)aK[s]",                   {"AkS", "a\xe2\x84\xaas", "ak\xc5\xbf"}, {"bks"}                     },
     {"(?i:a)a|(?i)b(?-i)c",         {"Aa", "Bc"},                            {"AA", "BC"}                },
     {"(?P<n>a)(?<m>b)",             {"ab"},                                  {"a"}                       },
@@ -58,6 +59,7 @@ static const struct refusal {
 } refusals[] = {
     {"a**",                            "a repetition of a repetition at byte 2", HONE_CODE_INVALID    },
     {"*a",                             "a repetition of nothing",                HONE_CODE_INVALID    },
+    {"\\Q\\E*",                        "a repetition of nothing",                HONE_CODE_INVALID    },
     {"(?i)*",                          "a repetition of nothing",                HONE_CODE_INVALID    },
     {"a{1001}",                        "a repetition of no such number",         HONE_CODE_INVALID    },
     {"a{3,2}",                         "a repetition of no such number",         HONE_CODE_INVALID    },
