@@ -147,6 +147,13 @@ static const value_row rows[] = {
         "10,1,2"),
     ROW("the least of what trees give, 0 where none gives anything",
         "input x f32 2,1\n" TREES "n_targets=2 aggregate_function='MIN'", "2,1", "10,0,1,0"),
+    ROW("two classes, of whose weights none is negative, through a function",
+        "input x f32 2,1\nnode ai.onnx.ml.TreeEnsembleClassifier x -> z,y nodes_treeids=[0,0,0] "
+        "nodes_nodeids=[0,1,2] nodes_featureids=[0,0,0] nodes_values=[0.0,0.0,0.0] "
+        "nodes_modes=['BRANCH_LEQ','LEAF','LEAF'] nodes_truenodeids=[1,0,0] "
+        "nodes_falsenodeids=[2,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,0] "
+        "class_weights=[0.0,1.0986123] classlabels_int64s=[7,3] post_transform='LOGISTIC'",
+        "-1,1", "0.5,0.5,0.25,0.75"),
     ROW("classes that have names",
         "input x f32 2,1\nnode ai.onnx.ml.LinearClassifier x -> y,z coefficients=[1.0,-1.0] "
         "intercepts=[0.0,0.0] classlabels_strings=['up','down']",

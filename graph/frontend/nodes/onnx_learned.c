@@ -219,9 +219,10 @@ static hone_status both_scores(onnx_reader *r, hone_garg score, bool are_mixed, 
     HONE_TRY(read_transform(r, &transform));
     if (transform == TRANSFORM_PROBIT)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "PROBIT of one score for two classes");
-    if (are_mixed) {
+    const bool is_logistic = transform == TRANSFORM_LOGISTIC;
+    if (are_mixed || is_logistic) {
         HONE_TRY(onnx_emit1(r, "negative", score, &parts[0]));
-        for (int i = 0; i < 2 && transform == TRANSFORM_LOGISTIC; i++)
+        for (int i = 0; i < 2 && is_logistic; i++)
             HONE_TRY(onnx_emit1(r, "sigmoid", parts[i], &parts[i]));
     } else {
         HONE_TRY(onnx_scalar_like(r, &score, 1, &one));

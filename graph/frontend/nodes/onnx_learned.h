@@ -34,9 +34,7 @@ HONE_NODISCARD hone_status onnx_class_labels(onnx_reader *r, const char *ints, c
 HONE_NODISCARD hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hone_garg labels,
                                            hone_garg *out);
 /* One score of two classes, [rows, 1]: the second one's label where it is above the limit, and a
- * score for each class: 1 - s and s, or, of mixed signs, -s and s, through LOGISTIC if that is
- * said.
- */
+ * score for each class: 1 - s and s, or, of mixed signs or through LOGISTIC, -s and s. */
 HONE_NODISCARD hone_status onnx_two_classes(onnx_reader *r, hone_garg score, hone_garg labels,
                                             double limit, bool are_mixed, hone_garg *out);
 
