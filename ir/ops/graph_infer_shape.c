@@ -83,7 +83,8 @@ static hone_status check_elements(hone_infer *in, int32_t count, const hone_expr
                            to.count ? " times a size" : "");
 }
 
-/* The target may hold one -1 (what is left) and zeros (the extent at the same place). */
+/* The target may hold one -1 (what is left) and zeros: the extent at the same place, or, where that
+ * does not fit and there are no elements, sizes of 0. */
 hone_status hone_infer_reshape(hone_infer *in) {
     const hone_sinfo *x = in->args[0], *target = in->args[1];
     if (target->kind != HONE_SINFO_SHAPE) return hone_infer_fail(in, "the target must be a shape");
@@ -109,6 +110,11 @@ hone_status hone_infer_reshape(hone_infer *in) {
     const hone_expr *from = product(&in->ir, x->rank, x->shape);
     const hone_expr *to = product(&in->ir, target->rank, shape);
     if (!from || !to) return hone_ir_finish(&in->ir);
+    if (hole < 0 && hone_expr_is_int_value(from, 0) && hone_extent_differs(from, to)) {
+        memcpy(shape, target->shape, (size_t)target->rank * sizeof *shape);
+        to = product(&in->ir, target->rank, shape);
+        if (!to) return hone_ir_finish(&in->ir);
+    }
     if (hone_extent_differs(from, to)) {
         return hone_infer_fail(in, "%lld elements cannot become %lld", (long long)from->u.i,
                                (long long)to->u.i);
