@@ -185,10 +185,19 @@ static bool is_taken(const hone_blob_cache *cache) {
     return cache->lock_fd >= 0 && fstat(cache->lock_fd, &info) == 0 && info.st_nlink > 0;
 }
 
+/* In a place where others may write, somebody else may have made what is there now. */
+static hone_status check_own(const char *dir) {
+    struct stat info;
+    if (lstat(dir, &info) != 0) return HONE_ERROR(HONE_CODE_IO, "%s: %s", dir, strerror(errno));
+    if (S_ISDIR(info.st_mode) && info.st_uid == geteuid()) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_IO, "%s: is no longer a directory of this user", dir);
+}
+
 hone_status hone_blob_cache_mend(hone_blob_cache *cache) {
     if (is_taken(cache)) return HONE_OK;
     hone_fd_close(&cache->lock_fd);
     HONE_TRY(hone_fs_mkdirs(cache->dir));
+    HONE_TRY(check_own(cache->dir));
     return lock_dir(cache);
 }
 

@@ -33,7 +33,8 @@ HONE_NODISCARD hone_status hone_blob_cache_open(const char *dir, int64_t max_byt
 void hone_blob_cache_close(hone_blob_cache *cache); /* NULL is allowed */
 
 /* Makes and takes the directory again where somebody has removed it; its entries are found missing
- * when they are pinned. Failures as _open; then try again later. */
+ * when they are pinned. Failures as _open, and IO where what is there now is a link, or somebody
+ * else's; then try again later. */
 HONE_NODISCARD hone_status hone_blob_cache_mend(hone_blob_cache *cache);
 
 /* The file's absolute path, the cache's until the matching _unpin; pins are counted. NOT_FOUND: it

@@ -2,6 +2,7 @@
  * believed. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -243,6 +244,23 @@ static void comes_back_when_removed(void **state) {
     HONE_ASSERT_OK(put(f->cache, 'b', 100, &hash));
 }
 
+/* Nothing is made, nor a right changed, behind a link that lies in its place. */
+static void mends_no_link(void **state) {
+    fixture *f = *state;
+    char other[4096];
+    struct stat info;
+    snprintf(other, sizeof other, "%s-other", f->dir);
+    assert_int_equal(mkdir(other, 0755), 0);
+    HONE_ASSERT_OK(hone_fs_remove_tree(f->dir));
+    assert_int_equal(symlink(other, f->dir), 0);
+    HONE_ASSERT_ERROR(hone_blob_cache_mend(f->cache), HONE_CODE_IO, "no longer a directory");
+    assert_int_equal(stat(other, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0755);
+    assert_int_equal(unlink(f->dir), 0);
+    assert_int_equal(rmdir(other), 0); /* it is empty */
+    HONE_ASSERT_OK(hone_blob_cache_mend(f->cache));
+}
+
 /* A limit on the size of files stands in for a disk without room. */
 static void survives_a_full_disk(void **state) {
     fixture *f = *state;
@@ -288,6 +306,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(cleans_up_after_the_dead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(belongs_to_one_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comes_back_when_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mends_no_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_a_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_no_memory, set_up, tear_down),
     };
