@@ -114,6 +114,11 @@ static const value_row rows[] = {
         "const g f32 3,1,1 = 1,10,100\nconst b f32 3,1 = 0,1,0\n"
         "node com.microsoft.MoE x,r,f,,g,b -> y k=1 normalize_routing_weights=1",
         "2,-2", "41,600"),
+    ROW("an expert that was not chosen may give infinity",
+        "input x f32 1,1\nconst r f32 1,2 = 0,9\nconst f f32 2,1,1 = 3e38,1\n"
+        "const g f32 2,1,1 = 1,10\n"
+        "node com.microsoft.MoE x,r,f,,g -> y k=1 normalize_routing_weights=1",
+        "2", "20"),
     ROW("a sink takes what nothing gets",
         "input x f32 1,1,2\nconst q f32 1,1,2 = 0,0\nconst e f32 1,1,0,2 =\nconst l i32 1 = "
         "0\nconst t i32 = 1\n"

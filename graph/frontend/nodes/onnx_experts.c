@@ -218,6 +218,15 @@ static hone_status read_experts(onnx_reader *r, experts *e) {
     return onnx_emit_reshape(r, r->inputs[X], 3, shape, &e->x);
 }
 
+/* By how the router chose; infinity of an expert that it did not choose is not NaN, but nothing. */
+static hone_status weigh(onnx_reader *r, const experts *e, hone_garg *io) {
+    hone_garg is_chosen, zero;
+    HONE_TRY(onnx_emit2(r, "multiply", *io, e->chosen, io));
+    HONE_TRY(onnx_with_scalar(r, "not_equal", e->chosen, 0, &is_chosen));
+    HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
+    return onnx_emit_where(r, is_chosen, *io, zero, io);
+}
+
 static hone_status convert(onnx_reader *r, experts *e, hone_garg *out) {
     const hone_sinfo *x;
     hone_attr front = {"axis", HONE_VALUE_OF_INT(0)};
@@ -226,7 +235,7 @@ static hone_status convert(onnx_reader *r, experts *e, hone_garg *out) {
     HONE_TRY(through(r, e, &e->layers[0], e->x, out));
     HONE_TRY(activate(r, e, out));
     HONE_TRY(through(r, e, &e->layers[1], *out, out));
-    HONE_TRY(onnx_emit2(r, "multiply", *out, e->chosen, out));
+    HONE_TRY(weigh(r, e, out));
     HONE_TRY(onnx_emit(r, "sum", 1, out, 1, &front, out));
     HONE_TRY(onnx_input_info(r, X, &x));
     return onnx_emit_reshape(r, *out, (uint32_t)x->rank, x->shape, out);
