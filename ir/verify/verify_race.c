@@ -228,18 +228,28 @@ static bool is_touched_beside(const verifier *v, hone_node_id id, hone_buffer bu
     return false;
 }
 
+/* Iterations of a loop around all that touches the buffer share it while they run at once: threads
+ * of a block its shared memory, say. */
+static bool is_shared_at_once(const verifier *v, const hone_node *loop, hone_buffer buffer) {
+    return hone_loop_is_of_threads(loop) &&
+           !hone_scope_is_own(hone_func_buffer(v->func, buffer)->scope, loop->u.loop.thread_tag);
+}
+
 /* How many values of an axis of the block there are while the loops around all that touches the
  * buffer stand still: a tile of shared memory or a thread's own, say, is filled and read in each of
- * their iterations, and written anew in the next. -1: not known. */
+ * their iterations, and written anew in the next. Threads that share it do not wait for each other.
+ * -1: not known. */
 static int64_t values_at_once(verifier *v, const hone_expr *binding, hone_buffer buffer) {
-    hone_node_id all = v->block;
+    bool is_around = false; /* the node is around all that touches the buffer */
     hone_range range;
     bool *inner = hone_arena_zalloc(v->arena, v->func->var_count + 1);
     if (!inner) v->is_short_of_memory = true;
-    while (inner && all != HONE_NO_ID && is_touched_beside(v, all, buffer)) {
-        const hone_node *node = hone_func_node(v->func, all);
-        if (node->kind == HONE_NODE_FOR) inner[node->u.loop.var] = true;
-        all = node->parent;
+    for (hone_node_id n = v->block; inner && n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        is_around = is_around || !is_touched_beside(v, n, buffer);
+        if (node->kind == HONE_NODE_FOR)
+            inner[node->u.loop.var] = !is_around || is_shared_at_once(v, node, buffer);
     }
     if (!inner || !binding) return -1;
     hone_interval values = hone_arith_relax(&v->arith, binding, inner, v->func->var_count, NULL);

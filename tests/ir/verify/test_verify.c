@@ -478,6 +478,29 @@ static const struct row {
      "        v = T.axis.spatial(128, k * 16 + i)\n"
      "        C[v, 0] = S[v % 8]\n",
      "block 'S' writes one element of 'S' where spatial axis 'v' is 0 and 8", true},
+    {"a tile that its threads share",
+     "  S = T.alloc_buffer((1,), \"float32\", scope=\"shared\")\n"
+     "  for k in range(4):\n"
+     "    for i in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "      with T.block(\"S\"):\n"
+     "        v = T.axis.spatial(128, k * 32 + i)\n"
+     "        T.where(A[k * 32 + i, 0] > T.float32(0))\n"
+     "        S[0] = A[v, 0]\n"
+     "      with T.block(\"B\"):\n"
+     "        v = T.axis.spatial(128, k * 32 + i)\n"
+     "        C[v, 0] = S[0]\n",
+     "block 'S' writes one element of 'S' where spatial axis 'v' is 0 and 1", true},
+    {"a tile for each block of threads",
+     "  S = T.alloc_buffer((32,), \"float32\", scope=\"shared\")\n"
+     "  for k in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+     "    for i in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "      with T.block(\"S\"):\n"
+     "        v = T.axis.spatial(128, k * 32 + i)\n"
+     "        S[v % 32] = A[v, 0]\n"
+     "      with T.block(\"B\"):\n"
+     "        v = T.axis.spatial(128, k * 32 + i)\n"
+     "        C[v, 0] = S[v % 32]\n",
+     NULL, false},
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
