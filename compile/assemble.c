@@ -371,7 +371,7 @@ static hone_status link_library(assembly *a) {
 
 /* ---- machine code of NVIDIA's cards ---- */
 
-/* The texts of all kernels, one per line: there may be hundreds. */
+/* The texts of all kernels, one per line, in quotes for blanks: there may be hundreds. */
 static hone_status write_texts(assembly *a, const char **out_list) {
     hone_str list = {0};
     hone_status st = HONE_OK;
@@ -381,7 +381,7 @@ static hone_status write_texts(assembly *a, const char **out_list) {
         char name[32];
         snprintf(name, sizeof name, "k%zu.ptx", i);
         st = write_in_dir(a, name, k->object, k->object_bytes, &path);
-        if (!st) hone_str_printf(&list, "%s\n", path);
+        if (!st) hone_str_printf(&list, "\"%s\"\n", path);
     }
     if (!st) st = hone_str_check(&list);
     if (!st) st = write_in_dir(a, "texts", list.data, list.length, out_list);
