@@ -32,6 +32,17 @@ static bool may_differ(const judge *j, const hone_expr *e) {
 
 /* ---- names ---- */
 
+static bool mark_let(void *ctx, const hone_expr *e) {
+    judge *j = ctx;
+    if (e->kind == HONE_EXPR_LET && may_differ(j, e->args[0])) j->differs[e->u.var] = true;
+    return true;
+}
+
+static void mark_lets(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, mark_let, ctx);
+}
+
 static void mark_node(judge *j, const hone_node *node) {
     if (is_of_axis(j, node)) j->differs[node->u.loop.var] = true;
     if (node->kind == HONE_NODE_LET && may_differ(j, node->u.let.value))
@@ -50,8 +61,10 @@ static void mark_names(judge *j) {
         if (hone_loop_is_of_threads(hone_func_node(func, n))) top = n;
     }
     memset(j->differs, 0, func->var_count * sizeof *j->differs);
-    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n))
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n)) {
+        hone_node_walk_exprs(func, n, false, mark_lets, j);
         mark_node(j, hone_func_node(func, n));
+    }
 }
 
 /* ---- what stands around a store ---- */

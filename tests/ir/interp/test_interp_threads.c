@@ -265,6 +265,11 @@ static const struct row {
     {"nor one in global memory", "  L = T.alloc_buffer((1,), \"int32\")\n" LANES "    L[0] = A[t]\n" LANES
      "    C[t] = L[0]\n", NULL, "touch element 0 of 'L'"},
     {"nor one by which they hand on", OUTER("(64,)") LANES "    L[t] = A[t]\n" LANES "    C[t] = L[t ^ 4]\n", swapped, NULL},
+    {"nor one from which they pick", OUTER("(2,)") LANES "    for v in range(2):\n      L[v] = A[t] * v\n" LANES
+     "    C[t] = L[t % 2]\n", NULL, "touch element 0 of 'L'"},
+    {"whatever the place is called", "  w = T.int32()\n" OUTER("(2,)") LANES
+     "    for v in range(2):\n      L[v] = A[t] * v\n" LANES "    C[t] = T.Let(L[w], where={w: t % 2})\n", NULL,
+     "touch element 0 of 'L'"},
     {"nor what they sum up together", OUTER("(1,)") LANES
      "    with T.sblock(\"sum\"):\n      k = T.axis.reduce(64, t)\n      with T.init():\n        L[0] = 0\n"
      "      L[0] = L[0] + A[k]\n" LANES "    C[t] = L[0]\n", sum_of_all, NULL},
