@@ -596,6 +596,17 @@ static const value_row rows[] = {
         "const t f32 = 1\nconst v u8 = 4\n"
         "node com.microsoft.QLinearConcat s,v,x,s,z,b,t,v -> y axis=1",
         "7,1", "8,2,14"),
+    ROW("quantised parts joined whose sizes agree when they are there",
+        "opset 13\ninput x u8 1,A,B\nconst s f32 = 0.5\nconst z u8 = 3\nconst t f32 = 1\n"
+        "const v u8 = 4\nconst i i64 1 = 1\nconst j i64 1 = 9\nconst k i64 1 = 2\n"
+        "node Slice x,i,j,k -> g\nnode Transpose g -> h perm=[0,2,1]\n"
+        "node com.microsoft.QLinearConcat s,v,g,s,z,h,t,v -> y axis=0",
+        "7,1", "2,0"),
+    ROW("a skip whose size agrees when it is there",
+        "opset 13\ninput x f32 1,A,B\nconst w f32 1 = 2\nconst i i64 1 = 1\nconst j i64 1 = 9\n"
+        "const k i64 1 = 2\nnode Slice x,i,j,k -> g\nnode Transpose g -> h perm=[0,2,1]\n"
+        "node com.microsoft.SkipSimplifiedLayerNormalization g,h,w -> y epsilon=0.0",
+        "7,1", "2"),
     ROW("quantised sides of different scales, chosen",
         "opset 13\ninput x u8 2\nconst c bool 2 = 1,0\nconst s f32 = 0.5\nconst z u8 = 3\n"
         "const b u8 = 9\nconst t f32 = 1\nconst v u8 = 4\n"

@@ -92,13 +92,11 @@ static hone_status convert_where(onnx_reader *r, hone_garg *out) {
 static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     hone_garg parts[ONNX_MAX_INPUTS / 3];
     uint32_t count = (r->input_count - 2) / 3;
-    int64_t axis;
     if (r->input_count != 2 + 3 * count)
         return HONE_ERROR(HONE_CODE_INVALID, "%u inputs", r->input_count);
-    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(dequantized(r, 2 + 3 * i, &parts[i]));
-    HONE_TRY(onnx_emit_concat(r, count, parts, axis, out));
+    HONE_TRY(onnx_convert_on(r, "Concat", count, parts, out));
     return quantized(r, 0, *out, out);
 }
 

@@ -250,28 +250,6 @@ hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, h
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
-static hone_status grows(const char *what) {
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "%s cannot be broadcast to the shape of what it is applied to", what);
-}
-
-hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,
-                             const char *what) {
-    const hone_sinfo *before, *after;
-    HONE_TRY(onnx_info(r, x, &before));
-    HONE_TRY(onnx_info(r, result, &after));
-    if (before->rank != after->rank) return grows(what);
-    for (int32_t i = 0; i < before->rank; i++) {
-        const hone_expr *wanted = before->shape[i], *got = after->shape[i];
-        if (hone_extent_same(wanted, got)) continue;
-        if (hone_expr_const(wanted) >= 0 && hone_expr_const(got) >= 0) return grows(what);
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "%s: the size of dimension %d is not known to fit; give it with --shape",
-                          what, (int)i);
-    }
-    return HONE_OK;
-}
-
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out) {
     uint32_t index;
     HONE_TRY(hone_module_add_constant(r->module, tensor, &index));

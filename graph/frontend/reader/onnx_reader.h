@@ -175,9 +175,9 @@ hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_g
 hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* A tensor that has no elements, whatever its other sizes are. */
 bool onnx_is_empty(const hone_sinfo *info);
-/* INVALID where the result of broadcasting something with x has another shape than x: "what cannot
- * be broadcast". */
-hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,
+/* The result of broadcasting something with x has the shape of x: INVALID where it has not, "what
+ * cannot be broadcast"; checked, with the sizes of x from then on, where they are known later. */
+hone_status onnx_keeps_shape(onnx_reader *r, const hone_garg *x, hone_garg *io_result,
                              const char *what);
 /* A scalar constant of the given type. */
 hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_garg *out);

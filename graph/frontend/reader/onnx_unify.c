@@ -108,6 +108,28 @@ hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t s
     return cast_operand(r, &o);
 }
 
+static hone_status grows(const char *what) {
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "%s cannot be broadcast to the shape of what it is applied to", what);
+}
+
+hone_status onnx_keeps_shape(onnx_reader *r, const hone_garg *x, hone_garg *io_result,
+                             const char *what) {
+    const hone_sinfo *before;
+    operand after;
+    HONE_TRY(onnx_info(r, x, &before));
+    HONE_TRY(read_operand(r, io_result, &after));
+    if (before->rank != after.info->rank) return grows(what);
+    for (int32_t d = 0; d < before->rank; d++) {
+        const hone_expr *wanted = before->shape[d], *got = after.shape[d];
+        if (are_equal(r, wanted, got)) continue;
+        if (hone_expr_const(wanted) >= 0 && hone_expr_const(got) >= 0) return grows(what);
+        after.shape[d] = wanted;
+        after.is_cast = true;
+    }
+    return after.is_cast ? cast_operand(r, &after) : HONE_OK;
+}
+
 hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis) {
     operand first, other;
     for (uint32_t i = 1; i < count; i++) {
