@@ -66,8 +66,9 @@ typedef struct gen_processor {
     /* A loop bound to threads. */
     void (*threads)(gen *g, hone_node_id loop);
     void (*alloc)(gen *g, hone_node_id node);
-    /* A loop of which nothing shall be left; NULL = LLVM's passes know. */
-    bool (*unrolls)(gen *g, hone_node_id loop);
+    /* How many steps of a loop become one (its length: nothing is left of it); NULL = LLVM's passes
+     * know. */
+    int64_t (*unrolls)(gen *g, hone_node_id loop);
     /* Ends the block: the kernel fails. */
     void (*abandon)(gen *g, int32_t code, const char *message);
     /* A call, or NULL when it is made as everywhere; NULL = there are no others. */

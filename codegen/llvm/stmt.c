@@ -43,10 +43,13 @@ void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code) {
 }
 
 /* Metadata of a loop is a node that names itself first. */
-static void mark_unrolled(gen *g, LLVMValueRef branch) {
-    LLVMMetadataRef text = LLVMMDStringInContext2(g->context, "llvm.loop.unroll.full", 21);
+static void mark_unrolled(gen *g, LLVMValueRef branch, int64_t steps, bool is_all) {
+    static const char all[] = "llvm.loop.unroll.full", some[] = "llvm.loop.unroll.count";
+    const char *text = is_all ? all : some;
+    LLVMMetadataRef wish[] = {LLVMMDStringInContext2(g->context, text, strlen(text)),
+                              LLVMValueAsMetadata(gen_i32(g, (int32_t)steps))};
     LLVMMetadataRef self = LLVMTemporaryMDNode(g->context, NULL, 0);
-    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(g->context, &text, 1)};
+    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(g->context, wish, is_all ? 1 : 2)};
     LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 2);
     LLVMMetadataReplaceAllUsesWith(self, node);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", 9),
@@ -76,7 +79,9 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     LLVMValueRef next = LLVMBuildNSWAdd(b, iv, gen_i64(g, 1), "");
     /* a loop that was entered ends exactly there; with "less" LLVM would keep a second counter */
     LLVMValueRef back = LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, end, ""), body, after);
-    if (g->processor->unrolls && g->processor->unrolls(g, id)) mark_unrolled(g, back);
+    int64_t steps = g->processor->unrolls ? g->processor->unrolls(g, id) : 0;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    if (steps > 1 || steps == extent) mark_unrolled(g, back, steps, steps == extent);
     LLVMValueRef values[] = {min, next};
     LLVMBasicBlockRef blocks[] = {before, latch};
     LLVMAddIncoming(iv, values, blocks, 2);

@@ -44,8 +44,17 @@ void ptx_kernel(gen *g);
 void ptx_threads(gen *g, hone_node_id loop);
 int64_t ptx_block_threads(const gen *g);
 
-/* ptx_unroll.c: a loop over a thread's own memory, whose places become constants, or a short one */
-bool ptx_unrolls(gen *g, hone_node_id loop);
+/* ptx_unroll.c: all steps of a loop over a thread's own memory, whose places become constants; of a
+ * short one as many as there are registers for */
+int64_t ptx_unrolls(gen *g, hone_node_id loop);
+/* Memory of a thread: neither a parameter nor shared. */
+bool ptx_is_own(const hone_func *func, hone_buffer buffer);
+/* What is computed in the loop follows from its variable. */
+bool ptx_varies(const gen *g, hone_node_id loop, const hone_expr *e);
+/* Places in a thread's own memory do, so that nothing of the loop may be left. */
+bool ptx_has_places(const gen *g, hone_node_id loop);
+/* ptx_registers.c: steps of a loop of a known length whose loads can wait in registers together */
+int64_t ptx_steps_at_once(const gen *g, hone_node_id loop);
 
 /* ptx_align.c: says of loads and stores how they are aligned. */
 void ptx_align(gen *g);

@@ -1,9 +1,10 @@
-/* codegen/nvptx/ptx_unroll.c - which loops are repeated as a whole.
+/* codegen/nvptx/ptx_unroll.c - how many steps of which loops become one.
  *
  * Registers have no addresses: a thread's own array lives in them only where all its places are
  * constants, so loops that such a place depends on are unrolled up to a size at which a kernel
  * would have other troubles. Others are where they are short, as CUDA's compiler does: their loads
- * are started together; but those that copy in the background are not. */
+ * are started together, as many as there are registers for; but those that copy in the background
+ * are not. */
 #include <string.h>
 
 #include "codegen/groups.h"
@@ -11,6 +12,12 @@
 
 /* Statements, all repetitions counted. A product of groups of warps has hundreds of registers. */
 enum { SHORT = 2048, LONG = 16384, PRODUCT = 256 };
+
+bool ptx_is_own(const hone_func *func, hone_buffer buffer) {
+    hone_buffer storage = hone_func_storage(func, buffer);
+    const char *scope = func->buffers[storage].scope;
+    return !(scope && strncmp(scope, "shared", 6) == 0) && !hone_func_is_parameter(func, storage);
+}
 
 static int64_t size_below(const hone_func *func, hone_node_id parent);
 
@@ -35,7 +42,7 @@ static int64_t size_below(const hone_func *func, hone_node_id parent) {
 }
 
 typedef struct walk {
-    gen *g;
+    const gen *g;
     bool *varies; /* by variable: it follows from the loop's */
     bool is_found;
 } walk;
@@ -45,13 +52,6 @@ static bool is_varying(const void *ctx, const hone_expr *e) {
     return e->kind == HONE_EXPR_VAR && varies[e->u.var];
 }
 
-/* Memory of a thread: neither a parameter nor shared. */
-static bool is_own(const hone_func *func, hone_buffer buffer) {
-    hone_buffer storage = hone_func_storage(func, buffer);
-    const char *scope = func->buffers[storage].scope;
-    return !(scope && strncmp(scope, "shared", 6) == 0) && !hone_func_is_parameter(func, storage);
-}
-
 /* is_varying, but for where others' memory begins. */
 static bool places_varying(void *ctx, const hone_expr *e) {
     walk *w = ctx;
@@ -59,7 +59,7 @@ static bool places_varying(void *ctx, const hone_expr *e) {
                       e->args[1]->kind == HONE_EXPR_VAR;
     hone_buffer buffer =
         is_pointer ? codegen_buffer_of_data(w->g->func, e->args[1]->u.var) : HONE_NO_ID;
-    if (buffer != HONE_NO_ID && !is_own(w->g->func, buffer)) return false;
+    if (buffer != HONE_NO_ID && !ptx_is_own(w->g->func, buffer)) return false;
     w->is_found |= is_varying(w->varies, e);
     return !w->is_found;
 }
@@ -83,7 +83,7 @@ static void find_registers(walk *w, const hone_expr *e) {
 /* Own memory at a place that varies, or such an instruction. */
 static bool find_place(void *ctx, const hone_expr *e) {
     walk *w = ctx;
-    if (e->kind == HONE_EXPR_LOAD && is_own(w->g->func, e->u.buffer)) {
+    if (e->kind == HONE_EXPR_LOAD && ptx_is_own(w->g->func, e->u.buffer)) {
         w->is_found |= varies(w, e->args[0]);
     }
     if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) find_registers(w, e);
@@ -96,7 +96,7 @@ static bool is_place_varying(walk *w, hone_node_id loop) {
     for (hone_node_id n = loop; n != HONE_NO_ID && !w->is_found;
          n = hone_tree_next(func, loop, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE && is_own(func, node->u.store.buffer)) {
+        if (node->kind == HONE_NODE_STORE && ptx_is_own(func, node->u.store.buffer)) {
             w->is_found = varies(w, node->u.store.indices[0]);
         }
     }
@@ -123,13 +123,26 @@ static bool is_pipeline(const hone_func *func, hone_node_id loop) {
     return hone_tree_find_part(func, loop, false, is_copy_call, NULL) != NULL;
 }
 
-bool ptx_unrolls(gen *g, hone_node_id loop) {
-    if (hone_expr_const(hone_func_node(g->func, loop)->u.loop.range.extent) < 1) return false;
-    int64_t size = size_of(g->func, loop);
-    if (size <= SHORT && !is_pipeline(g->func, loop)) return true;
-    if (size > LONG) return false;
-    walk w = {.g = g, .varies = hone_arena_zalloc(g->arena, g->func->var_count + 1)};
-    if (!w.varies) return false;
-    find_varying(&w, loop);
-    return is_place_varying(&w, loop);
+static bool begin(walk *w, const gen *g, hone_node_id loop) {
+    *w = (walk){.g = g, .varies = hone_arena_zalloc(g->arena, g->func->var_count + 1)};
+    if (w->varies) find_varying(w, loop);
+    return w->varies != NULL;
+}
+
+bool ptx_varies(const gen *g, hone_node_id loop, const hone_expr *e) {
+    walk w;
+    return begin(&w, g, loop) && varies(&w, e);
+}
+
+bool ptx_has_places(const gen *g, hone_node_id loop) {
+    walk w;
+    return size_of(g->func, loop) <= LONG && begin(&w, g, loop) && is_place_varying(&w, loop);
+}
+
+int64_t ptx_unrolls(gen *g, hone_node_id loop) {
+    int64_t extent = hone_expr_const(hone_func_node(g->func, loop)->u.loop.range.extent);
+    if (extent < 1) return 1;
+    if (ptx_has_places(g, loop)) return extent;
+    bool is_short = size_of(g->func, loop) <= SHORT && !is_pipeline(g->func, loop);
+    return is_short ? ptx_steps_at_once(g, loop) : 1;
 }
