@@ -304,6 +304,9 @@ static const user_space user_spaces[] = {
      "    sch.unroll(j)\n"
      "    sch.unroll(a)\n"
      "    sch.unroll(b)\n",            HONE_CODE_ILLEGAL, "too much is unrolled"             },
+    {"no steps",
+     "def space(sch):\n"
+     "    pass\n",                     HONE_CODE_INVALID, "has no steps"                     },
     {"a function that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"

@@ -216,6 +216,12 @@ static hone_status load_space(const char *path, const hone_trace_context *contex
     hone_trace trace;
     HONE_TRY(open_space(space));
     HONE_TRY(hone_trace_load(space->arena, path, context, NULL, &trace));
+    if (trace.count == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "space '%s' has no steps, so that the program as it is written would be "
+                          "its only candidate",
+                          path);
+    }
     HONE_TRY(hone_status_annotate(check_space(&trace, context, target), "space '%s'", path));
     space->sketches = hone_arena_zalloc(space->arena, sizeof *space->sketches);
     if (!space->sketches) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sketch");

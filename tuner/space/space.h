@@ -29,7 +29,8 @@ typedef struct hone_draft {
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);
 /* A space with one sketch, given by the user as a trace (--space FILE). ILLEGAL: a step is refused
- * whatever is drawn, or works on another function; with the step and the reason. */
+ * whatever is drawn, or works on another function; with the step and the reason. INVALID: it has no
+ * steps. */
 HONE_NODISCARD hone_status hone_space_load(const char *path, const hone_trace_context *context,
                                            const hone_target *target, hone_space *out_space);
 void hone_space_deinit(hone_space *space);
