@@ -1,6 +1,7 @@
 /* runtime/model/model_sizes.c - what follows from the shapes of a call's tensors: the plan that
  * takes them, values that steps use, what must hold of them, shapes of outputs. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,19 +154,49 @@ static bool takes(const hone_mt_call *call, const hone_mt_plan *plan, int32_t po
     return guards_hold(call, plan, port_count) && find_empty(call, plan, port_count, &dim) < 0;
 }
 
+static bool is_in_word(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Does a text such as "n - 3" speak of the size? */
+static bool speaks_of(const char *text, const char *size) {
+    size_t length = strlen(size);
+    for (const char *at = strstr(text, size); length && at; at = strstr(at + 1, size)) {
+        bool begins = at == text || !is_in_word(at[-1]);
+        if (begins && !is_in_word(at[length])) return true;
+    }
+    return false;
+}
+
+/* The sizes of the inputs that a dimension is computed of, as --shape has them: "n=3, m=4". */
+static void tell_sizes(const hone_mt_call *call, const char *dim, char *out, size_t room) {
+    size_t used = 0;
+    for (int32_t p = 0; dim && p < call->info->input_count; p++) {
+        const DLTensor *t = hone_mt_port_tensor(call, p);
+        const hone_model_port *info = hone_mt_port_info(call, p);
+        for (int32_t d = 0; d < t->ndim && used < room; d++) {
+            const char *size = info->dim_names[d];
+            if (!size || !speaks_of(dim, size) || (used && speaks_of(out, size))) continue;
+            used += (size_t)snprintf(out + used, room - used, "%s%s=%lld", used ? ", " : "", size,
+                                     (long long)t->shape[d]);
+        }
+    }
+    if (!used) snprintf(out, room, "%s=0", dim ? dim : "it");
+}
+
 static int32_t no_plan(const hone_mt_call *call, const hone_mt_entry *entry, int32_t port_count) {
     for (int32_t i = 0; i < entry->plan_count; i++) {
         int32_t dim, port = -1;
         if (guards_hold(call, &entry->plans[i], port_count))
             port = find_empty(call, &entry->plans[i], port_count, &dim);
         if (port < 0) continue;
-        const char *size = hone_mt_port_info(call, port)->dim_names[dim];
+        char sizes[160];
+        tell_sizes(call, hone_mt_port_info(call, port)->dim_names[dim], sizes, sizeof sizes);
         return hone_mt_fail(
             HONE_MODEL_BAD_ARGUMENT,
             "%s '%s': dimension %d is 0, must be at least 1 where the model was not "
-            "compiled for %s=0",
-            hone_mt_port_kind(call, port), hone_mt_port_info(call, port)->name, (int)dim,
-            size ? size : "it");
+            "compiled for %s",
+            hone_mt_port_kind(call, port), hone_mt_port_info(call, port)->name, (int)dim, sizes);
     }
     return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
                         "the model was not compiled for inputs of these shapes");

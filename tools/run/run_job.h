@@ -22,7 +22,7 @@ typedef struct hone_run_job {
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
     hone_cli_list shapes;   /* of --shape, without what reading the model has used */
-    hone_dim_variant empty; /* those of them that are 0: the program is made for these */
+    hone_dim_variant empty; /* that are 0, or of which one of 0 is computed: what it is made for */
     hone_cli_tensors inputs, expected;
     const hone_cli_want *suited; /* inputs of the program, with what suits it */
     size_t suited_count;

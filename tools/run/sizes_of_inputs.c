@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/passes/prepare.h"
+#include "ir/core/fold.h"
 #include "ir/verify/verify.h"
 
 typedef struct sizes {
@@ -163,6 +165,139 @@ static hone_status add_empty_sizes(hone_run_job *job, const hone_module *module)
     return HONE_OK;
 }
 
+/* ---- what is computed of sizes and is 0 ---- */
+
+typedef struct known_sizes {
+    const hone_var_info *vars;
+    int64_t *values; /* by variable; negative: not known */
+    uint32_t count;
+    bool *makes_nothing; /* by variable: what has no elements is computed of it */
+} known_sizes;
+
+static void know(known_sizes *k, const char *name, int64_t size) {
+    for (uint32_t v = 0; name && v < k->count; v++)
+        if (k->vars[v].name && strcmp(k->vars[v].name, name) == 0) k->values[v] = size;
+}
+
+static void look_at(known_sizes *k, const hone_expr *extent) {
+    int64_t size;
+    if (hone_expr_is_int(extent) || !hone_fold_sizes(extent, k->values, k->count, &size) || size)
+        return;
+    for (uint32_t v = 0; v < k->count; v++)
+        k->makes_nothing[v] |= hone_expr_uses_var(extent, v);
+}
+
+/* Every tensor of a graph, every buffer of a PrimFunc. */
+static void look_at_all(known_sizes *k, const hone_member *member) {
+    const hone_graph_func *graph = member->kind == HONE_MEMBER_GRAPH ? member->graph : NULL;
+    for (uint32_t v = 0; graph && v < graph->value_count; v++) {
+        const hone_sinfo *info = graph->values[v].sinfo;
+        bool is_tensor = info && info->kind == HONE_SINFO_TENSOR && info->shape;
+        for (int32_t d = 0; is_tensor && d < info->rank; d++)
+            look_at(k, info->shape[d]);
+    }
+    for (uint32_t b = 0; !graph && b < member->func->buffer_count; b++) {
+        const hone_buffer_info *buffer = &member->func->buffers[b];
+        for (uint32_t d = 0; d < buffer->rank; d++)
+            look_at(k, buffer->shape[d]);
+    }
+}
+
+static hone_status know_sizes(known_sizes *k, const hone_run_job *job, const matching *m) {
+    hone_dim_variants given = {0};
+    HONE_TRY(hone_dim_variants_parse(job->shapes.items, job->shapes.count, &given));
+    for (size_t i = 0; i < given.items[0].dim_count; i++)
+        know(k, given.items[0].dims[i].name, given.items[0].dims[i].size);
+    hone_dim_variants_deinit(&given);
+    for (size_t i = 0; i < m->count; i++) {
+        const hone_tensor *tensor = job->inputs.data[m->index[i]].tensor;
+        for (int32_t d = 0; d < m->wants[i].rank && d < tensor->rank; d++)
+            know(k, m->wants[i].dim_names[d], tensor->shape[d]);
+    }
+    return HONE_OK;
+}
+
+static hone_status open_sizes(const hone_member *member, hone_arena *arena, known_sizes *k) {
+    bool is_graph = member->kind == HONE_MEMBER_GRAPH;
+    k->vars = is_graph ? member->graph->vars : member->func->vars;
+    k->count = is_graph ? member->graph->var_count : member->func->var_count;
+    k->values = hone_arena_alloc(arena, (k->count + 1) * sizeof *k->values);
+    k->makes_nothing = hone_arena_zalloc(arena, (k->count + 1) * sizeof *k->makes_nothing);
+    if (!k->values || !k->makes_nothing) return HONE_NO_MEMORY("sizes of inputs");
+    for (uint32_t v = 0; v < k->count; v++)
+        k->values[v] = -1;
+    return HONE_OK;
+}
+
+static hone_status add_empty(hone_run_job *job, const known_sizes *k) {
+    hone_dim_variant *empty = &job->empty;
+    size_t used = empty->dim_count, room = used + k->count + 1;
+    hone_graph_dim *dims = hone_arena_zalloc(job->cli->arena, room * sizeof *dims);
+    if (!dims) return HONE_NO_MEMORY("sizes of inputs");
+    memcpy(dims, empty->dims, used * sizeof *dims);
+    for (uint32_t v = 0; v < k->count; v++) {
+        if (!k->makes_nothing[v] || k->values[v] <= 0) continue;
+        const char *name = hone_arena_strdup(job->cli->arena, k->vars[v].name);
+        if (!name) return HONE_NO_MEMORY("sizes of inputs");
+        dims[used++] = (hone_graph_dim){name, k->values[v]};
+    }
+    *empty = (hone_dim_variant){dims, used};
+    return HONE_OK;
+}
+
+static bool has_unknown_types(const hone_graph_func *graph) {
+    for (uint32_t v = 0; v < graph->value_count; v++) {
+        const hone_sinfo *info = graph->values[v].sinfo;
+        if (!info || (info->kind == HONE_SINFO_TENSOR && info->rank < 0)) return true;
+    }
+    return false;
+}
+
+/* The types of all values follow from the operators only when those are written out. */
+static hone_status look_at_prepared(hone_run_job *job, const hone_module *module, const char *name,
+                                    const matching *m) {
+    known_sizes k;
+    hone_module *plain = NULL;
+    hone_graph_options options = {
+        .only = name, .weights = job->weights, .weight_count = job->params.count};
+    hone_status st = hone_graph_prepare_plain(module, &options, &plain);
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    if (st) {
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    const hone_member *member = hone_module_find(plain, name);
+    st = open_sizes(member, job->cli->arena, &k);
+    if (!st) st = know_sizes(&k, job, m);
+    if (!st) look_at_all(&k, member);
+    if (!st) st = add_empty(job, &k);
+    hone_module_release(plain);
+    return st;
+}
+
+static hone_status note_emptied(hone_run_job *job, const hone_module *module) {
+    known_sizes k;
+    matching m = {.job = job};
+    hone_cli_want *wants;
+    size_t *index;
+    const hone_member *member;
+    hone_status st = match(job, module, &member, &wants, &m.count, &index);
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    if (st) {
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    m.wants = wants;
+    m.index = index;
+    HONE_TRY(open_sizes(member, job->cli->arena, &k));
+    if (k.count == 0) return HONE_OK;
+    if (member->kind == HONE_MEMBER_GRAPH && has_unknown_types(member->graph))
+        return look_at_prepared(job, module, member->name, &m);
+    HONE_TRY(know_sizes(&k, job, &m));
+    look_at_all(&k, member);
+    return add_empty(job, &k);
+}
+
 hone_status hone_run_note_empty(hone_run_job *job, const hone_module *module) {
     hone_dim_variants given = {0};
     hone_arena *arena = job->cli->arena;
@@ -179,5 +314,5 @@ hone_status hone_run_note_empty(hone_run_job *job, const hone_module *module) {
         dims[job->empty.dim_count++] = (hone_graph_dim){name, 0};
     }
     hone_dim_variants_deinit(&given);
-    return st;
+    return st || !job->inputs.count ? st : note_emptied(job, module);
 }
