@@ -5,7 +5,7 @@
 
 #include "graph/compose/compose_impl.h"
 
-static const hone_composer *find(const hone_gbind *bind) {
+static const hone_composer *find(hone_rewrite *rw, const hone_gbind *bind) {
     const hone_composer *const tables[] = {
         hone_compose_nodes,  hone_compose_quants,  hone_compose_norms,
         hone_compose_moves,  hone_compose_indices, hone_compose_layouts,
@@ -15,7 +15,8 @@ static const hone_composer *find(const hone_gbind *bind) {
             if (strcmp(row->op, bind->callee) == 0) return row;
         }
     }
-    return hone_compose_order_of(bind);
+    const hone_composer *slice = hone_compose_slice_of(rw, bind);
+    return slice ? slice : hone_compose_order_of(bind);
 }
 
 /* ---- what the call says ---- */
@@ -180,7 +181,7 @@ static hone_status compose(hone_rewrite *rw, const hone_gbind *bind, const hone_
 }
 
 hone_status hone_compose_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
-    const hone_composer *row = bind->kind == HONE_GBIND_CALL ? find(bind) : NULL;
+    const hone_composer *row = bind->kind == HONE_GBIND_CALL ? find(rw, bind) : NULL;
     if (!row) return HONE_OK;
     onnx_reader *r = hone_arena_alloc(rw->module->arena, sizeof *r);
     hone_garg out = {.kind = HONE_GARG_NONE};

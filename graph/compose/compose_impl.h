@@ -60,6 +60,8 @@ extern const hone_composer hone_compose_grads[];
 extern const hone_composer hone_compose_detectors[];
 /* For a window whose tensors have another order than the plain one; else NULL. */
 const hone_composer *hone_compose_order_of(const hone_gbind *bind);
+/* For a strided_slice whose places or extents are sizes that come later; else NULL. */
+const hone_composer *hone_compose_slice_of(hone_rewrite *rw, const hone_gbind *bind);
 
 /* ---- what the call says ---- */
 /* Of a literal, whatever its kind; the fallback for all else. */

@@ -120,6 +120,63 @@ static hone_status collapse_sum_to(onnx_reader *r, const hone_gbind *bind, hone_
     return collapse_sum(r, shape->count, shape->u.exprs, out);
 }
 
+/* ---- slices ---- */
+
+static bool is_list_of_numbers(const hone_garg *arg) {
+    bool is_so = arg->kind == HONE_GARG_TUPLE && arg->count <= HONE_MAX_RANK;
+    for (uint32_t i = 0; is_so && i < arg->count; i++)
+        is_so = arg->u.items[i].kind == HONE_GARG_PRIM;
+    return is_so;
+}
+
+/* A tuple of numbers as Slice takes them: a list. */
+static hone_status list_of(onnx_reader *r, const hone_garg *tuple, hone_garg *out) {
+    const hone_expr *items[HONE_MAX_RANK];
+    for (uint32_t i = 0; i < tuple->count; i++)
+        items[i] = tuple->u.items[i].u.expr;
+    return onnx_make_ints(r, tuple->count, items, 1, out);
+}
+
+/* x, axes, begin, end, strides? become x, starts, ends, axes, steps? */
+static hone_status sized_slice(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    compose_node n;
+    hone_garg axes;
+    (void)bind;
+    HONE_TRY(list_of(r, &r->inputs[1], &axes));
+    HONE_TRY(list_of(r, &r->inputs[2], &r->inputs[1]));
+    HONE_TRY(list_of(r, &r->inputs[3], &r->inputs[2]));
+    if (r->input_count > 4) HONE_TRY(list_of(r, &r->inputs[4], &r->inputs[4]));
+    r->inputs[3] = axes;
+    compose_node_begin(&n, "Slice");
+    return compose_node_first(r, &n, out);
+}
+
+/* Is a place, or an extent that places are counted by, known only when it runs? */
+static bool is_sized(const hone_gbind *bind, const hone_sinfo *x) {
+    int64_t axes[HONE_MAX_RANK], ignored[HONE_MAX_RANK];
+    int32_t count = hone_garg_ints(&bind->args[1], axes);
+    bool is_so = count < 0;
+    for (uint32_t i = 2; i < bind->arg_count; i++)
+        is_so |= hone_garg_ints(&bind->args[i], ignored) < 0;
+    for (int32_t i = 0; i < count; i++) {
+        int64_t axis = axes[i] < 0 ? axes[i] + x->rank : axes[i];
+        is_so |= axis >= 0 && axis < x->rank && !hone_expr_is_int(x->shape[axis]);
+    }
+    return is_so;
+}
+
+const hone_composer *hone_compose_slice_of(hone_rewrite *rw, const hone_gbind *bind) {
+    static const hone_composer row = {"a slice", sized_slice};
+    hone_garg x;
+    bool is_slice = strcmp(bind->callee, "strided_slice") == 0 && bind->arg_count >= 4;
+    for (uint32_t i = 1; is_slice && i < bind->arg_count; i++)
+        is_slice = is_list_of_numbers(&bind->args[i]) && bind->args[i].count == bind->args[1].count;
+    if (!is_slice || hone_status_consume(hone_rewrite_arg(rw, &bind->args[0], &x))) return NULL;
+    const hone_sinfo *info = hone_rewrite_info(rw, &x);
+    bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->shape;
+    return is_known && is_sized(bind, info) ? &row : NULL;
+}
+
 const hone_composer hone_compose_moves[] = {
     {"nn.batch_flatten", batch_flatten},
     {"nn.pixel_shuffle",                  pixel_shuffle},

@@ -289,6 +289,15 @@ static int64_t slice_extent(int64_t extent, int64_t begin, int64_t end, int64_t 
     return span <= 0 ? 0 : (span - 1) / step + 1;
 }
 
+static bool is_list_of_sizes(const hone_garg *arg) {
+    bool is_so = arg->kind == HONE_GARG_TUPLE && arg->count <= HONE_MAX_RANK;
+    for (uint32_t i = 0; is_so && i < arg->count; i++)
+        is_so = arg->u.items[i].kind == HONE_GARG_PRIM;
+    return is_so;
+}
+
+/* With sizes for numbers, or along an axis of unknown extent, it is open: that is composed of
+ * others (graph/compose/). */
 hone_status hone_infer_slice(hone_infer *in) {
     const hone_sinfo *x = in->args[0];
     const hone_garg *args = in->bind->args;
@@ -301,10 +310,16 @@ hone_status hone_infer_slice(hone_infer *in) {
         }
     }
     int32_t count = hone_garg_ints(&args[1], axes);
-    if (count < 0 || hone_garg_ints(&args[2], begin) != count ||
-        hone_garg_ints(&args[3], end) != count ||
-        (in->bind->arg_count > 4 && hone_garg_ints(&args[4], strides) != count)) {
-        return hone_infer_doubt(in, "axes, begin, end and strides must be constants, equally many");
+    bool are_numbers = count >= 0 && hone_garg_ints(&args[2], begin) == count &&
+                       hone_garg_ints(&args[3], end) == count &&
+                       (in->bind->arg_count <= 4 || hone_garg_ints(&args[4], strides) == count);
+    if (!are_numbers) {
+        for (uint32_t i = 1; i < in->bind->arg_count; i++) {
+            if (!is_list_of_sizes(&args[i]) || args[i].count != args[1].count)
+                return hone_infer_doubt(in, "axes, begin, end and strides must be numbers, "
+                                            "equally many");
+        }
+        return HONE_OK;
     }
     const hone_expr *shape[HONE_MAX_RANK];
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
@@ -313,7 +328,7 @@ hone_status hone_infer_slice(hone_infer *in) {
         HONE_TRY(hone_infer_axis(in, axes[i], x->rank, &axis));
         int64_t extent = hone_expr_const(x->shape[axis]);
         int64_t stride = in->bind->arg_count > 4 ? strides[i] : 1;
-        if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
+        if (extent < 0) return HONE_OK;
         if (stride == 0 || stride == INT64_MIN) return hone_infer_fail(in, "a stride of 0");
         shape[axis] = hone_extent_int(&in->ir, slice_extent(extent, begin[i], end[i], stride));
     }
