@@ -1,6 +1,6 @@
 """The ONNX project's own cases for operators, of the installed release, in Hone.
 
-    python onnx_nodes.py [--only PART] [--ways WAYS] [--least N] [--out DIR] [--verbose]
+    python onnx_nodes.py [--only WORD] [--part I/N] [--ways WAYS] [--least N] [--out DIR] [--verbose]
 
 Debian's cases (tests/graph/onnx_cases.txt) end with the operator sets of 2022; those here go to the
 newest. A case passes when what Hone computes is what the project has recorded, in each way: what
@@ -122,6 +122,7 @@ class Runner:
 def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", default="1/1", help="every Nth case, the first of which is the Ith")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--least", type=int, default=0)
     parser.add_argument("--out", default="build/check_peer/onnx_nodes")
@@ -133,9 +134,8 @@ def main():
     options = parse()
     runner = Runner(Hone(), options.out)
     counts, wrong = collections.Counter(), []
-    for case in cases():
-        if options.only not in case.name:
-            continue
+    part, parts = (int(x) for x in options.part.split("/"))
+    for case in [c for c in cases() if options.only in c.name][part - 1::parts]:
         verdicts = [runner.run(case, way) for way in options.ways.split(",")]
         kind, words = next((v for v in verdicts if v[0] != "passes"), verdicts[0])
         if kind == "WRONG" and RANDOM.search(case.name):
