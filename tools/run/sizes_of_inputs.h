@@ -10,9 +10,10 @@
 HONE_NODISCARD hone_status hone_run_sizes_of_inputs(hone_run_job *job,
                                                     const hone_graph_dim **out_dims,
                                                     size_t *out_count);
-/* Adds to job->shapes the sizes that are 0 in the inputs given, and notes in the job which sizes the
- * program is made for: those of job->shapes that are 0, and those that something of 0 is computed
- * of, as n - 3 where n is 3. What is wrong with program or inputs is left to those who run it. */
+/* Adds to job->shapes the sizes that are 0 in the inputs given, and notes in the job which sizes
+ * the program is made for: those of job->shapes that are 0, and those that something of 0 is
+ * computed of, as n - 3 where n is 3. What is wrong with program or inputs is left to those who run
+ * it. */
 HONE_NODISCARD hone_status hone_run_note_empty(hone_run_job *job, const hone_module *module);
 
 #endif
