@@ -317,7 +317,8 @@ hone_node_id hone_func_root_block(const hone_func *func);
 hone_node_id hone_block_init_of(const hone_func *func, hone_node_id block); /* or HONE_NO_ID */
 hone_node_id hone_block_body_of(const hone_func *func, hone_node_id block); /* first body child */
 /* A reduce axis without values, for which the block's T.init never runs, or NULL; also where it
- * writes nothing anyway. sizes: by variable, as many as the function has, -1: not known. */
+ * writes nothing anyway, and below a condition, which may see to that. sizes: by variable, as many
+ * as the function has, -1: not known. */
 const hone_axis *hone_block_over_nothing(const hone_func *func, hone_node_id block,
                                          const int64_t *sizes);
 

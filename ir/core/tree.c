@@ -184,11 +184,20 @@ hone_node_id hone_block_body_of(const hone_func *func, hone_node_id block) {
     return init == HONE_NO_ID ? at(func, block)->first : at(func, init)->next;
 }
 
+/* A condition around it says whether it runs. */
+static bool is_conditional(const hone_func *func, hone_node_id id) {
+    for (hone_node_id n = at(func, id)->parent; n != HONE_NO_ID; n = at(func, n)->parent) {
+        hone_node_kind kind = (hone_node_kind)at(func, n)->kind;
+        if (kind == HONE_NODE_IF || kind == HONE_NODE_WHILE) return true;
+    }
+    return false;
+}
+
 const hone_axis *hone_block_over_nothing(const hone_func *func, hone_node_id block,
                                          const int64_t *sizes) {
     const hone_block *b = at(func, block)->u.block.block;
     const hone_axis *none = NULL;
-    if (hone_block_init_of(func, block) == HONE_NO_ID) return NULL;
+    if (hone_block_init_of(func, block) == HONE_NO_ID || is_conditional(func, block)) return NULL;
     for (uint32_t i = 0; i < b->axis_count; i++) {
         int64_t extent;
         if (!hone_fold_sizes(b->axes[i].dom.extent, sizes, sizes ? func->var_count : 0, &extent) ||
