@@ -607,6 +607,10 @@ static const value_row rows[] = {
         "const k i64 1 = 2\nnode Slice x,i,j,k -> g\nnode Transpose g -> h perm=[0,2,1]\n"
         "node com.microsoft.SkipSimplifiedLayerNormalization g,h,w -> y epsilon=0.0",
         "7,1", "2"),
+    ROW("a norm of rows whose size only the scale says",
+        "opset 17\ninput x f32 1,A,B\nconst s f32 2 = 1,2\n"
+        "node LayerNormalization x,s -> y epsilon=0.0",
+        "3,1", "1,-2"),
     ROW("quantised sides of different scales, chosen",
         "opset 13\ninput x u8 2\nconst c bool 2 = 1,0\nconst s f32 = 0.5\nconst z u8 = 3\n"
         "const b u8 = 9\nconst t f32 = 1\nconst v u8 = 4\n"

@@ -451,6 +451,20 @@ static hone_status norm_statistics(onnx_reader *r, uint32_t rank, const int64_t 
     return HONE_OK;
 }
 
+/* Scale and bias lie over the last dimensions of the data. */
+static hone_status unify_norm_operands(onnx_reader *r) {
+    for (uint32_t i = 1; i < 3 && onnx_has_input(r, i); i++) {
+        const hone_sinfo *data, *info;
+        HONE_TRY(onnx_input_info(r, 0, &data));
+        HONE_TRY(onnx_input_info(r, i, &info));
+        int32_t rank = info->rank;
+        for (int32_t d = 1; d <= rank && d <= data->rank; d++) {
+            HONE_TRY(onnx_unify_dims(r, &r->inputs[0], data->rank - d, &r->inputs[i], rank - d));
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     int64_t axis, stash, axes[HONE_MAX_RANK];
@@ -468,6 +482,7 @@ static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     hone_dtype narrow = HONE_DTYPE_VOID;
     HONE_TRY(has_outer_dimensions(r, (int32_t)rank, &comes_later));
     if (comes_later) HONE_TRY(onnx_widen_inputs(r, &narrow));
+    HONE_TRY(unify_norm_operands(r));
     HONE_TRY(onnx_input_info(r, 0, &data));
     hone_garg args[3] = {r->inputs[0]};
     for (uint32_t i = 1; i < 3; i++)
