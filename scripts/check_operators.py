@@ -57,6 +57,7 @@ def converters():
     domains = {f"onnx_{name}_converters": domain
                for name, domain in FAMILY.findall(read(FRONTEND + "/nodes/onnx_families.def"))}
     domains["onnx_flex_converters"] = "ai.onnx.preview"
+    domains["onnx_quant_recurrent_converters"] = "com.microsoft"
     found = {}
     for path in sorted(glob.glob(FRONTEND + "/*.c") + glob.glob(FRONTEND + "/nodes/*.c")):
         for table, rows in TABLE.findall(expanded(read(path))):

@@ -13,6 +13,7 @@ extern const onnx_converter onnx_branch_converters[];
 extern const onnx_converter onnx_loop_converters[];
 extern const onnx_converter onnx_sequence_converters[];
 extern const onnx_converter onnx_recurrent_converters[];
+extern const onnx_converter onnx_quant_recurrent_converters[]; /* of com.microsoft */
 extern const onnx_converter onnx_linear_attention_converters[];
 extern const onnx_converter onnx_flex_converters[]; /* of ai.onnx.preview */
 

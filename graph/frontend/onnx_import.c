@@ -159,7 +159,8 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     const onnx_converter *found = onnx_find_row(node);
     if (!node->op_type) return found;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
-        return found ? found : onnx_find_in(onnx_linear_attention_converters, node->op_type);
+        if (!found) found = onnx_find_in(onnx_linear_attention_converters, node->op_type);
+        return found ? found : onnx_find_in(onnx_quant_recurrent_converters, node->op_type);
     }
     if (node->domain && strcmp(node->domain, "ai.onnx.preview") == 0) {
         return onnx_find_in(onnx_flex_converters, node->op_type);

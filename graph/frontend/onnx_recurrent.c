@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "graph/frontend/nodes/onnx_nodes.h"
 #include "graph/frontend/onnx_flow.h"
 
 enum { STEPS_IN_PLACE = 256, MAX_GATES = 4, MAX_FUNCTIONS = 3 };
@@ -28,6 +29,7 @@ typedef struct cell {
     hone_dtype dtype;
     double clip; /* 0 = none */
     bool is_linear_first, couples_gates, is_batch_first;
+    bool is_quantized;                  /* products take data and state as short numbers */
     uint32_t h_input, c_input, p_input; /* inputs; 0 = there is none */
     function functions[2 * MAX_FUNCTIONS];
     hone_garg data; /* [steps, batch, inputs] */
@@ -143,11 +145,15 @@ static hone_status read_functions(const onnx_reader *r, uint32_t per_direction, 
     return HONE_OK;
 }
 
-/* ---- what the node says ---- */
+/* ---- short numbers ---- */
 
-static hone_status swap_first(onnx_reader *r, hone_garg x, hone_garg *out) {
-    static const int64_t axes[] = {1, 0, 2};
-    return onnx_emit_permute(r, x, 3, axes, out);
+/* x as the short numbers that it would be quantised to where it is used. */
+static hone_status shorten(const cell *c, hone_garg x, hone_garg *out) {
+    hone_garg numbers[3];
+    *out = x;
+    if (!c->is_quantized || x.kind == HONE_GARG_NONE) return HONE_OK;
+    HONE_TRY(onnx_convert_on(c->r, "DynamicQuantizeLinear", 1, &x, numbers));
+    return onnx_convert_on(c->r, "DequantizeLinear", 3, numbers, out);
 }
 
 static hone_status check_rank(const onnx_reader *r, uint32_t input, int32_t rank) {
@@ -157,6 +163,43 @@ static hone_status check_rank(const onnx_reader *r, uint32_t input, int32_t rank
     if (info->rank == rank) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "input %u has %d dimensions, must have %d", input,
                       info->rank, rank);
+}
+
+/* Scale or zero point: a number for each direction, or for each of its columns. */
+static hone_status of_columns(onnx_reader *r, hone_garg x, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, &x, &info));
+    if (info->rank < 1 || info->rank > 2)
+        return HONE_ERROR(HONE_CODE_INVALID, "a scale or zero point of %d dimensions", info->rank);
+    const hone_expr *one = hone_extent_int(&r->ir, 1);
+    const hone_expr *shape[] = {info->shape[0], one, info->rank == 2 ? info->shape[1] : one};
+    return onnx_emit_reshape(r, x, 3, shape, out);
+}
+
+/* The weight in this input, [directions, from, to] and short, as the standard has it: turned, and
+ * floats. */
+static hone_status lengthen_weight(onnx_reader *r, uint32_t input, uint32_t scale_input) {
+    static const int64_t axes[] = {0, 2, 1};
+    hone_garg weight = r->inputs[input], scale, zero;
+    if (!onnx_has_input(r, scale_input))
+        return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", scale_input);
+    HONE_TRY(check_rank(r, input, 3));
+    HONE_TRY(of_columns(r, r->inputs[scale_input], &scale));
+    HONE_TRY(onnx_emit_cast(r, weight, HONE_DTYPE_F32, &weight));
+    if (onnx_has_input(r, scale_input + 1)) {
+        HONE_TRY(of_columns(r, r->inputs[scale_input + 1], &zero));
+        HONE_TRY(onnx_emit_cast(r, zero, HONE_DTYPE_F32, &zero));
+        HONE_TRY(onnx_emit2(r, "subtract", weight, zero, &weight));
+    }
+    HONE_TRY(onnx_emit2(r, "multiply", weight, scale, &weight));
+    return onnx_emit_permute(r, weight, 3, axes, &r->inputs[input]);
+}
+
+/* ---- what the node says ---- */
+
+static hone_status swap_first(onnx_reader *r, hone_garg x, hone_garg *out) {
+    static const int64_t axes[] = {1, 0, 2};
+    return onnx_emit_permute(r, x, 3, axes, out);
 }
 
 static hone_status read_direction(const onnx_reader *r, bool *out_backwards, uint32_t *out_count) {
@@ -268,7 +311,7 @@ static hone_status read_lengths(const cell *c, hone_garg *out) {
 static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass *p) {
     onnx_reader *r = c->r;
     const hone_garg none = {.kind = HONE_GARG_NONE};
-    hone_garg weight, peep;
+    hone_garg weight, peep, data;
     *p = (pass){
         .c = c,
         .f = c->functions + d * functions,
@@ -280,7 +323,8 @@ static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass
     HONE_TRY(read_lengths(c, &p->lengths));
     HONE_TRY(pick(r, r->inputs[1], d, &weight));
     HONE_TRY(turned(r, weight, &weight));
-    HONE_TRY(onnx_emit2(r, "matmul", c->data, weight, &p->taken));
+    HONE_TRY(shorten(c, c->data, &data));
+    HONE_TRY(onnx_emit2(r, "matmul", data, weight, &p->taken));
     HONE_TRY(add_biases(p, d));
     HONE_TRY(pick(r, r->inputs[2], d, &weight));
     HONE_TRY(turned(r, weight, &p->weight));
@@ -332,8 +376,9 @@ static hone_status peephole(const pass *p, uint32_t k, hone_garg state, hone_gar
 /* gates: i, o, f, c */
 static hone_status lstm_step(const pass *p, hone_garg taken, hone_garg *out_h, hone_garg *out_c) {
     onnx_reader *r = p->c->r;
-    hone_garg product, gates[MAX_GATES], kept, fresh;
-    HONE_TRY(times_if(r, "matmul", p->h, p->weight, &product));
+    hone_garg state, product, gates[MAX_GATES], kept, fresh;
+    HONE_TRY(shorten(p->c, p->h, &state));
+    HONE_TRY(times_if(r, "matmul", state, p->weight, &product));
     HONE_TRY(add_if(r, taken, product, &taken));
     for (uint32_t k = 0; k < MAX_GATES; k++)
         HONE_TRY(gate_of(p->c, taken, k, &gates[k]));
@@ -611,10 +656,10 @@ static hone_status finish(const cell *c, uint32_t count, hone_garg (*parts)[2], 
 }
 
 static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functions,
-                                hone_garg *out) {
+                                bool is_quantized, hone_garg *out) {
     int64_t linear, couples, layout;
     bool is_backwards;
-    cell c = {.r = r, .gates = gates, .h_input = 5};
+    cell c = {.r = r, .gates = gates, .is_quantized = is_quantized, .h_input = 5};
     c.c_input = gates == 4 ? 6 : 0;
     c.p_input = gates == 4 ? 7 : 0;
     HONE_TRY(onnx_attr_int(r, "linear_before_reset", 0, &linear));
@@ -638,15 +683,21 @@ static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functio
 }
 
 static hone_status convert_lstm(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 4, 3, out);
+    return convert_cell(r, 4, 3, false, out);
+}
+
+static hone_status convert_quantized_lstm(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(lengthen_weight(r, 1, 8));
+    HONE_TRY(lengthen_weight(r, 2, 10));
+    return convert_cell(r, 4, 3, true, out);
 }
 
 static hone_status convert_gru(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 3, 2, out);
+    return convert_cell(r, 3, 2, false, out);
 }
 
 static hone_status convert_rnn(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 1, 1, out);
+    return convert_cell(r, 1, 1, false, out);
 }
 
 #define CELL_ATTRS                                                                                 \
@@ -658,4 +709,9 @@ const onnx_converter onnx_recurrent_converters[] = {
     {"GRU",     convert_gru, 3, 6, 2, CELL_ATTRS "linear_before_reset", NULL},
     {"RNN",     convert_rnn, 3, 6, 2, CELL_ATTRS, NULL},
     {0 },
+};
+
+const onnx_converter onnx_quant_recurrent_converters[] = {
+    {"DynamicQuantizeLSTM", convert_quantized_lstm, 3, 12, 3, CELL_ATTRS "input_forget", NULL},
+    {0                   },
 };

@@ -611,6 +611,12 @@ static const value_row rows[] = {
         "opset 17\ninput x f32 1,A,B\nconst s f32 2 = 1,2\n"
         "node LayerNormalization x,s -> y epsilon=0.0",
         "3,1", "1,-2"),
+    ROW("steps of an LSTM whose data and states are quantised where they are multiplied",
+        "opset 17\ninput x f32 2,1,1\nconst w u8 1,1,4 = 3,3,3,3\nconst r u8 1,1,4 = 1,1,1,2\n"
+        "const s f32 1 = 0.5\nconst t f32 1 = 1\nconst z u8 1 = 1\n"
+        "node com.microsoft.DynamicQuantizeLSTM x,w,r,,,,,,s,z,t,z -> y hidden_size=1 "
+        "activations=['Sigmoid','Relu','Relu']",
+        "255,100.4", "255,610"),
     ROW("quantised sides of different scales, chosen",
         "opset 13\ninput x u8 2\nconst c bool 2 = 1,0\nconst s f32 = 0.5\nconst z u8 = 3\n"
         "const b u8 = 9\nconst t f32 = 1\nconst v u8 = 4\n"
