@@ -355,6 +355,18 @@ static const value_row rows[] = {
         "opset 10\ninput x u8 1,1,1,2\nconst w u8 1,1,1,3 = 1,2,3\nconst z u8 = 5\n"
         "node ConvInteger x,w,z -> y pads=[0,1,0,1]",
         "6,7", "8,5"),
+    ROW("ConvInteger of filters that become int8 when they are moved",
+        "opset 10\ninput x u8 1,1,1,2\nconst w u8 1,1,1,3 = 0,2,255\nconst z u8 = 5\n"
+        "const v u8 = 100\nnode ConvInteger x,w,z,v -> y pads=[0,1,0,1]",
+        "6,7", "212,-296"),
+    ROW("ConvInteger of such filters in groups",
+        "opset 10\ninput x u8 1,2,1,1\nconst w u8 2,1,1,1 = 0,255\nconst z u8 = 5\n"
+        "const v u8 = 100\nnode ConvInteger x,w,z,v -> y group=2",
+        "6,7", "-100,310"),
+    ROW("ConvInteger of filters with zero points of their own",
+        "opset 10\ninput x u8 1,1,1,1\nconst w u8 2,1,1,1 = 10,250\nconst z u8 = 5\n"
+        "const v u8 2 = 20,240\nnode ConvInteger x,w,z,v -> y",
+        "6", "-10,10"),
     ROW("ConvTranspose in phases of unlike lengths multiplies nothing infinite with nothing",
         "input x f32 1,1,2\nconst w f32 1,1,3 = 1,10,100\nnode ConvTranspose x,w -> y strides=[2]",
         "inf,1", "inf,inf,inf,10,100"),

@@ -4,7 +4,8 @@
  *
  * Where a zero point is one number, or one for each column, the products are of the short numbers
  * as they are, and what zero points add is taken off behind: a sum over the weight, which is folded
- * where that is constant, and one over each row of the data. */
+ * where that is constant, and one over each row of the data. Constant filters of bytes become int8,
+ * moved where they must be. */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -360,16 +361,103 @@ static hone_status filter_sums(onnx_reader *r, hone_garg w, hone_garg zero, hone
     return onnx_emit_reshape(r, *out, (uint32_t)info->rank - 1, shape, out);
 }
 
+/* Constant filters of bytes, less their zero points: number i of all of them. */
+typedef struct known_filters {
+    const hone_tensor *w, *zero; /* zero: one for all, one for each filter, or NULL */
+    int64_t per_zero;            /* elements that share a zero point */
+} known_filters;
+
+static int64_t number_of(const known_filters *k, int64_t i) {
+    int64_t zero = k->zero ? hone_tensor_get_i64(k->zero, i / k->per_zero) : 0;
+    return hone_tensor_get_i64(k->w, i) - zero;
+}
+
+/* False where nothing is known, or filters are int8 without zero points already. */
+static bool know_filters(const onnx_reader *r, const factor *w, uint32_t zero, known_filters *out) {
+    *out = (known_filters){.w = onnx_constant_of(r, &w->x)};
+    if (!out->w || out->w->dtype.bits != 8 || hone_tensor_count(out->w) == 0) return false;
+    out->per_zero = hone_tensor_count(out->w);
+    if (w->zero.kind == HONE_GARG_NONE) return out->w->dtype.code != HONE_DTYPE_CODE_INT;
+    out->zero = onnx_constant_of(r, &r->inputs[zero]);
+    if (!out->zero || out->zero->rank > 1) return false;
+    int64_t zeros = hone_tensor_count(out->zero);
+    if (zeros != 1 && zeros != out->w->shape[0]) return false;
+    out->per_zero /= zeros;
+    return true;
+}
+
+/* The filters as int8, less *out_shift, by which all come into its range: machines multiply such by
+ * fours. False where they are spread over more. */
+static hone_status move_into_bytes(onnx_reader *r, const known_filters *k, bool *out_moved,
+                                   int64_t *out_shift, hone_garg *out) {
+    int64_t least = INT64_MAX, most = INT64_MIN, count = hone_tensor_count(k->w);
+    hone_tensor *moved;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number = number_of(k, i);
+        least = number < least ? number : least;
+        most = number > most ? number : most;
+    }
+    *out_moved = most - least <= UINT8_MAX;
+    *out_shift = most > INT8_MAX ? most - INT8_MAX : least < INT8_MIN ? least - INT8_MIN : 0;
+    if (!*out_moved) return HONE_OK;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I8, k->w->rank, k->w->shape, &moved));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(moved, i, number_of(k, i) - *out_shift);
+    return onnx_add_constant(r, moved, out);
+}
+
+/* What filters of nothing but `shift` give, for all of them, of one group. */
+static hone_status add_shift(onnx_reader *r, hone_garg x, const hone_tensor *w, int64_t filler,
+                             int64_t shift, hone_garg *io) {
+    int64_t axis = 1, channels = w->shape[1], shape[HONE_MAX_RANK] = {1, 1};
+    hone_attr attrs[] = {
+        {"axis",  onnx_ints_value(r, 1, &axis)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)                 }
+    };
+    hone_garg sides[2], sums;
+    hone_tensor *filter;
+    memcpy(shape + 2, w->shape + 2, (size_t)(w->rank - 2) * sizeof *shape);
+    HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_I32, &x));
+    HONE_TRY(onnx_emit(r, "sum", 1, &x, 2, attrs, &sides[0]));
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, w->rank, shape, &filter));
+    for (int64_t i = 0; i < hone_tensor_count(filter); i++)
+        hone_tensor_set_i64(filter, i, shift);
+    HONE_TRY(onnx_add_constant(r, filter, &sides[1]));
+    HONE_TRY(onnx_emit_conv(r, sides, "int32", filler * channels, &sums));
+    return onnx_emit2(r, "add", *io, sums, io);
+}
+
+/* The convolution of x, as it is, by filters that are constant: *out_done is false where those are
+ * not, or do not become int8. */
+static hone_status conv_of_bytes(onnx_reader *r, hone_garg x, const known_filters *k,
+                                 int64_t filler, bool *out_done, hone_garg *out) {
+    int64_t shift, groups;
+    hone_garg sides[2] = {x};
+    *out_done = false;
+    HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
+    HONE_TRY(move_into_bytes(r, k, out_done, &shift, &sides[1]));
+    *out_done = *out_done && (shift == 0 || groups == 1);
+    if (!*out_done) return HONE_OK;
+    HONE_TRY(onnx_emit_conv(r, sides, "int32", filler, out));
+    return shift == 0 ? HONE_OK : add_shift(r, x, k->w, filler, shift, out);
+}
+
 /* What stands around the data is the zero point. Where that is known the data stays as it is. */
-static hone_status integer_conv(onnx_reader *r, factor x, factor w, uint32_t zero, hone_garg *out) {
+static hone_status integer_conv(onnx_reader *r, factor x, factor w, uint32_t x_zero,
+                                uint32_t w_zero, hone_garg *out) {
     const hone_tensor *known =
-        onnx_has_input(r, zero) ? onnx_constant_of(r, &r->inputs[zero]) : NULL;
+        onnx_has_input(r, x_zero) ? onnx_constant_of(r, &r->inputs[x_zero]) : NULL;
     hone_garg sums;
-    bool is_known = known && x.is_one_zero;
+    known_filters filters;
+    bool is_known = known && x.is_one_zero, is_done = false;
+    int64_t filler = is_known ? hone_tensor_get_i64(known, 0) : 0;
+    bool stays = is_known || x.zero.kind == HONE_GARG_NONE;
+    if (stays && know_filters(r, &w, w_zero, &filters))
+        HONE_TRY(conv_of_bytes(r, x.x, &filters, filler, &is_done, out));
     HONE_TRY(take_off_zero(r, &w));
     if (!is_known) HONE_TRY(take_off_zero(r, &x));
     hone_garg sides[] = {x.x, w.x};
-    HONE_TRY(onnx_emit_conv(r, sides, "int32", is_known ? hone_tensor_get_i64(known, 0) : 0, out));
+    if (!is_done) HONE_TRY(onnx_emit_conv(r, sides, "int32", filler, out));
     if (!is_known) return HONE_OK;
     HONE_TRY(filter_sums(r, w.x, x.zero, &sums));
     return onnx_emit2(r, "subtract", *out, sums, out);
@@ -390,7 +478,7 @@ static hone_status convert_conv_integer(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 1, &info));
     HONE_TRY(read_factor(r, 0, 2, -1, &x));
     HONE_TRY(read_factor(r, 1, 3, -info->rank, &w));
-    return integer_conv(r, x, w, 2, out);
+    return integer_conv(r, x, w, 2, 3, out);
 }
 
 /* a scale for each row, or filter: along axis (from the end) of the result */
@@ -454,7 +542,7 @@ static hone_status convert_qlinear_conv(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 3, &info));
     HONE_TRY(read_factor(r, 0, 2, -1, &x));
     HONE_TRY(read_factor(r, 3, 5, -info->rank, &w));
-    HONE_TRY(integer_conv(r, x, w, 2, &sums));
+    HONE_TRY(integer_conv(r, x, w, 2, 5, &sums));
     HONE_TRY(onnx_info(r, &sums, &info));
     HONE_TRY(add_bias(r, 8, 1, &sums));
     HONE_TRY(scale_along(r, 1, info->rank, -1, &scales[0]));
