@@ -81,7 +81,7 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     LLVMValueRef back = LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, end, ""), body, after);
     int64_t steps = g->processor->unrolls ? g->processor->unrolls(g, id) : 0;
     int64_t extent = hone_expr_const(node->u.loop.range.extent);
-    if (steps > 1 || steps == extent) mark_unrolled(g, back, steps, steps == extent);
+    if (steps > 1 || (steps == 1 && extent == 1)) mark_unrolled(g, back, steps, steps == extent);
     LLVMValueRef values[] = {min, next};
     LLVMBasicBlockRef blocks[] = {before, latch};
     LLVMAddIncoming(iv, values, blocks, 2);
