@@ -144,11 +144,14 @@ static hone_status add_bias(onnx_reader *r, const hone_expr *channels, uint32_t 
 /* Data with `value` around it, as the window says, which says nothing of it afterwards. */
 static hone_status pad_with(onnx_reader *r, int64_t value, onnx_window *w, hone_garg *io) {
     int64_t widths[2 * (ONNX_MAX_SPATIAL + 2)] = {0};
+    bool is_needed = false;
     for (uint32_t i = 0; i < w->spatial; i++) {
+        is_needed |= w->pads[i] != 0 || w->pads[i + w->spatial] != 0;
         widths[2 * (i + 2)] = w->pads[i];
         widths[2 * (i + 2) + 1] = w->pads[i + w->spatial];
         w->pads[i] = w->pads[i + w->spatial] = 0;
     }
+    if (!is_needed) return HONE_OK;
     hone_attr attrs[] = {
         {"pad_width", onnx_ints_value(r, 2 * (w->spatial + 2), widths)},
         {"pad_value",    HONE_VALUE_OF_INT(value)                    },
