@@ -266,7 +266,9 @@ static bool make_source(imap *m, imap_constraint *c) {
         }
     }
     const hone_expr *extent = lower == zero ? end : arith_simp(m->a, hone_expr_sub(ir, end, lower));
-    if (!extent || !imap_less_equal(m, zero, extent)) return false;
+    /* open sizes, W - 2: where that is negative there are no iterations, as where it is 0 */
+    bool is_open = extent && lower == zero && !hone_expr_is_int(extent);
+    if (!extent || (!is_open && !imap_less_equal(m, zero, extent))) return false;
     /* the source counts from 0: its sum is shifted down by the lower end */
     const hone_expr *base = arith_simp(m->a, hone_expr_sub(ir, zero, lower));
     c->source = imap_fuse(m, c->splits, c->count, extent, base);

@@ -28,6 +28,7 @@ static const struct row {
      {"x:((n - 4) // 4 + 4) // 4", "y:4"},
      "x * 4 + y < (n - 4) // 4 + 1",
      "bijective"},
+    {{"x * 6 + y"}, {"x:(n + 3) // 6", "y:6"}, "x * 6 + y < n - 2", "bijective"},
     {{"x % 8 * 4 + x // 8"}, {"x:32"}, NULL, "bijective"},
     {{"(x * 8 + y) // 4", "(x * 8 + y) % 4"}, {"x:4", "y:8"}, NULL, "bijective"},
     {{"(x * 6 + y) // 4", "(x * 6 + y) % 4"}, {"x:4", "y:6"}, NULL, "bijective"},
