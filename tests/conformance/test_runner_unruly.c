@@ -15,14 +15,7 @@
 #include "support/os/quiet.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNDER_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
+#include "tests/support/sanitizer.h"
 
 #define PATIENCE_NS (60 * HONE_NS_PER_S)
 #define SLOW_NS (600 * HONE_NS_PER_S) /* thousands of questions, on an emulated machine */

@@ -181,20 +181,12 @@ static hone_status choose(onnx_reader *r, experts *e) {
     return onnx_emit(r, "expand_dims", 1, &weights, 1, &last, &e->chosen);
 }
 
-static hone_status refuse(const onnx_reader *r, const char *name) {
-    int64_t value;
-    HONE_TRY(onnx_attr_int(r, name, 0, &value));
-    if (!value) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %lld is not implemented", name,
-                      (long long)value);
-}
-
 static hone_status read_experts(onnx_reader *r, experts *e) {
     static const char *const words[] = {"relu", "gelu", "silu", "swiglu", "identity", NULL};
     const hone_sinfo *x, *router;
     int64_t fusion;
-    HONE_TRY(refuse(r, "use_sparse_mixer"));
-    HONE_TRY(refuse(r, "swiglu_limit_after_activation"));
+    HONE_TRY(onnx_attr_usual(r, "use_sparse_mixer", 0));
+    HONE_TRY(onnx_attr_usual(r, "swiglu_limit_after_activation", 0));
     HONE_TRY(onnx_attr_int(r, "k", 1, &e->k));
     HONE_TRY(onnx_attr_int(r, "swiglu_fusion", 0, &fusion));
     HONE_TRY(onnx_attr_word(r, "activation_type", words[RELU], words, &e->activation));

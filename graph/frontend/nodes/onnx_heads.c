@@ -453,18 +453,10 @@ static hone_status hide_others(onnx_reader *r, grouped *g, const hone_expr *behi
     return onnx_emit2(r, "add", g->a.bias, r->inputs[10], &g->a.bias);
 }
 
-static hone_status refuse_attr(const onnx_reader *r, const char *name, int64_t usual) {
-    int64_t value;
-    HONE_TRY(onnx_attr_int(r, name, usual, &value));
-    if (value == usual) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %lld is not implemented", name,
-                      (long long)value);
-}
-
 static hone_status check_grouped(const onnx_reader *r) {
-    HONE_TRY(refuse_attr(r, "causal", 1));
-    HONE_TRY(refuse_attr(r, "sliding_window_cache", 0));
-    HONE_TRY(refuse_attr(r, "qk_output", 0));
+    HONE_TRY(onnx_attr_usual(r, "causal", 1));
+    HONE_TRY(onnx_attr_usual(r, "sliding_window_cache", 0));
+    HONE_TRY(onnx_attr_usual(r, "qk_output", 0));
     if (!onnx_has_input(r, 5) || !onnx_has_input(r, 6))
         return HONE_ERROR(HONE_CODE_INVALID, "lengths (inputs 5 and 6) are missing");
     if (onnx_has_input(r, 12) || onnx_has_input(r, 13))

@@ -15,38 +15,34 @@ static hone_status convert_quick_gelu(onnx_reader *r, hone_garg *out) {
     return onnx_emit_swish(r, 1.702, out);
 }
 
-/* The last two dimensions swapped, of what has two. */
-static hone_status turn_last(onnx_reader *r, const char *attr, hone_garg *io) {
+/* Where attributes of the node say so: the first dimension goes behind those of the batch, which it
+ * stands in front of, and then the last two change places; of what has so many dimensions. */
+static hone_status turn_side(onnx_reader *r, const char *batch, const char *last, hone_garg *io) {
     const hone_sinfo *info;
-    int64_t turns, axes[HONE_MAX_RANK];
-    HONE_TRY(onnx_attr_int(r, attr, 0, &turns));
+    int64_t turns_batch, turns_last, axes[HONE_MAX_RANK];
+    HONE_TRY(onnx_attr_int(r, batch, 0, &turns_batch));
+    HONE_TRY(onnx_attr_int(r, last, 0, &turns_last));
     HONE_TRY(onnx_info(r, io, &info));
-    if (!turns || info->rank < 2) return HONE_OK;
-    for (int32_t i = 0; i < info->rank; i++)
-        axes[i] = i < info->rank - 2 ? i : 2 * info->rank - 3 - i;
-    return onnx_emit_permute(r, *io, (uint32_t)info->rank, axes, io);
-}
-
-/* The first dimension behind those of the batch, which it stands in front of. */
-static hone_status turn_batch(onnx_reader *r, const char *attr, hone_garg *io) {
-    const hone_sinfo *info;
-    int64_t turns, axes[HONE_MAX_RANK];
-    HONE_TRY(onnx_attr_int(r, attr, 0, &turns));
-    HONE_TRY(onnx_info(r, io, &info));
-    if (!turns || info->rank < 3) return HONE_OK;
-    for (int32_t i = 0; i < info->rank; i++)
-        axes[i] = i < info->rank - 2 ? i + 1 : i == info->rank - 2 ? 0 : i;
-    return onnx_emit_permute(r, *io, (uint32_t)info->rank, axes, io);
+    const int32_t rank = info->rank;
+    turns_batch = turns_batch && rank > 2;
+    if (rank < 2 || (!turns_batch && !turns_last)) return HONE_OK;
+    for (int32_t i = 0; i < rank - 2; i++)
+        axes[i] = turns_batch ? i + 1 : i;
+    axes[rank - 2] = turns_batch ? 0 : rank - 2;
+    axes[rank - 1] = rank - 1;
+    if (turns_last) {
+        axes[rank - 1] = axes[rank - 2];
+        axes[rank - 2] = rank - 1;
+    }
+    return onnx_emit_permute(r, *io, (uint32_t)rank, axes, io);
 }
 
 static hone_status convert_fused_matmul(onnx_reader *r, hone_garg *out) {
     double alpha;
     hone_garg sides[2] = {r->inputs[0], r->inputs[1]};
     HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
-    HONE_TRY(turn_batch(r, "transBatchA", &sides[0]));
-    HONE_TRY(turn_batch(r, "transBatchB", &sides[1]));
-    HONE_TRY(turn_last(r, "transA", &sides[0]));
-    HONE_TRY(turn_last(r, "transB", &sides[1]));
+    HONE_TRY(turn_side(r, "transBatchA", "transA", &sides[0]));
+    HONE_TRY(turn_side(r, "transBatchB", "transB", &sides[1]));
     HONE_TRY(onnx_emit(r, "matmul", 2, sides, 0, NULL, out));
     return alpha == 1 ? HONE_OK : onnx_with_scalar(r, "multiply", *out, alpha, out);
 }

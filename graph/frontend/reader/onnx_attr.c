@@ -58,6 +58,14 @@ hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallba
     return HONE_OK;
 }
 
+hone_status onnx_attr_usual(const onnx_reader *r, const char *name, int64_t usual) {
+    int64_t value;
+    HONE_TRY(onnx_attr_int(r, name, usual, &value));
+    if (value == usual) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %lld is not implemented", name,
+                      (long long)value);
+}
+
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out) {
     const Onnx__AttributeProto *attr = onnx_attr(r, name);
     *out = (double)(float)fallback; /* attributes are of float32, those that are left out, too */

@@ -120,6 +120,8 @@ const Onnx__AttributeProto *onnx_attr_named(size_t count, Onnx__AttributeProto *
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name);
 /* INVALID when present with another type. */
 hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallback, int64_t *out);
+/* UNSUPPORTED when it is present and not the usual number. */
+hone_status onnx_attr_usual(const onnx_reader *r, const char *name, int64_t usual);
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out);
 hone_status onnx_attr_text(const onnx_reader *r, const char *name, const char *fallback,
                            char out[64]);
