@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "bench/bench_util.h"
-#include "compile/record_choice.h"
+#include "compile/records/record_choice.h"
 #include "database/database.h"
 #include "ir/core/module.h"
 #include "ir/identity/structural.h"

@@ -20,7 +20,7 @@
 
 #include "builder/builder.h"
 #include "codegen/codegen.h"
-#include "compile/record_choice.h"
+#include "compile/records/record_choice.h"
 #include "graph/module/graph_options.h"
 #include "support/os/progress.h"
 #include "target/target.h"

@@ -1,7 +1,7 @@
 /* include/api_database.c - databases merged, exported, imported, thinned out. */
 #include <hone/database.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "database/db_jsonl.h"
 #include "include/api.h"
 

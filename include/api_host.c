@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "compile/variant_choice.h"
+#include "compile/records/variant_choice.h"
 #include "runtime/model_load.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"

@@ -59,7 +59,7 @@ def converters():
     domains["onnx_flex_converters"] = "ai.onnx.preview"
     domains["onnx_quant_recurrent_converters"] = "com.microsoft"
     found = {}
-    for path in sorted(glob.glob(FRONTEND + "/*.c") + glob.glob(FRONTEND + "/nodes/*.c")):
+    for path in sorted(glob.glob(FRONTEND + "/*.c") + glob.glob(FRONTEND + "/nodes/**/*.c", recursive=True)):
         for table, rows in TABLE.findall(expanded(read(path))):
             for op, least, most, outputs, attrs in ROW.findall(rows):
                 words = " ".join(re.findall(r"\"([^\"]*)\"", attrs)).split()
@@ -90,7 +90,7 @@ def limits():
 
 def takes_strings():
     """Operators that are not of strings alone, but take them."""
-    source = read(FRONTEND + "/nodes/onnx_strings.c")
+    source = read(FRONTEND + "/nodes/strings/onnx_strings.c")
     movers = re.search(r"movers\[\] = \{(.*?)\};", source, re.S).group(1)
     carriers = re.search(r"carriers\[\] = \{(.*?)\};", source, re.S).group(1)
     forms = re.search(r"forms\[\] = \{(.*?)^\};", source, re.S | re.M).group(1)

@@ -3,7 +3,7 @@
  * and functions that programs call by libm's names. */
 #include <string.h>
 
-#include "codegen/llvm/vec_steps.h"
+#include "codegen/llvm/math/vec_steps.h"
 #include "codegen/nvptx/nvptx.h"
 
 /* ---- turns: x = (quadrant + rest) pi / 2 for any finite x ----

@@ -9,11 +9,11 @@
 #include "support/core/attributes.h"
 #include "tests/lower/device/gpu_recipe.h"
 #include "tests/schedule/steps/random_sequence.h"
-#include "tests/support/cuda_tools.h"
+#include "tests/support/gpu/cuda_tools.h"
+#include "tests/support/gpu/run_opencl.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
-#include "tests/support/run_opencl.h"
 
 /* ---- by hand ---- */
 

@@ -9,10 +9,10 @@
 #include "codegen/codegen.h"
 #include "lower/ground/lower.h"
 #include "support/core/attributes.h"
-#include "tests/support/cuda_tools.h"
+#include "tests/support/gpu/cuda_tools.h"
+#include "tests/support/gpu/ptx_case.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
-#include "tests/support/ptx_case.h"
 
 static const char *const architectures[] = {"sm_75", "sm_80", "sm_90a"};
 

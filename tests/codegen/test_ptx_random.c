@@ -10,7 +10,7 @@
 #include "lower/ground/lower.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/attributes.h"
-#include "tests/support/cuda_tools.h"
+#include "tests/support/gpu/cuda_tools.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

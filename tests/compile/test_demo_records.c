@@ -4,7 +4,7 @@
  * the models' kernels of today make of these records: all of them are used. */
 #include <string.h>
 
-#include "compile/record_choice.h"
+#include "compile/records/record_choice.h"
 #include "graph/frontend/onnx_import.h"
 #include "graph/passes/prepare.h"
 #include "ir/identity/structural.h"

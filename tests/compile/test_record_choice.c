@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compile/record_choice.h"
+#include "compile/records/record_choice.h"
 #include "ir/identity/structural.h"
 #include "ir/text/read/script.h"
 #include "schedule/primitive/primitives.h"

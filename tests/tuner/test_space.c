@@ -12,7 +12,7 @@
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
-#include "tests/support/gpu_check.h"
+#include "tests/support/gpu/gpu_check.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/record_choice.h"
-#include "compile/record_variant.h"
-#include "compile/variant_check.h"
+#include "compile/records/record_choice.h"
+#include "compile/records/record_variant.h"
+#include "compile/records/variant_check.h"
 #include "tests/support/program_text.h"
 #include "tests/tuner/tune_world.h"
 #include "tuner/task/tune_task.h"

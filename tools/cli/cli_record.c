@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compile/record_variant.h"
+#include "compile/records/record_variant.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "schedule/replay/trace_apply.h"

@@ -1,7 +1,7 @@
 /* tools/cli/cli_task_shapes.c - the tensors of a kernel, which tell it from others of its name. */
 #include <inttypes.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "tools/cli/cli_db.h"
 
 static void print_tensor(const hone_buffer_info *buffer, hone_str *out) {

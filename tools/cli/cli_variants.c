@@ -1,7 +1,7 @@
 /* tools/cli/cli_variants.c - see cli_variants.h. */
 #include "tools/cli/cli_variants.h"
 
-#include "compile/variant_choice.h"
+#include "compile/records/variant_choice.h"
 
 hone_status hone_cli_read_variants(hone_cli *cli, const cli_variants *variants,
                                    hone_variant_rules *out) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "graph/plan/tasks.h"
 #include "ir/identity/structural.h"
 #include "support/os/fs.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "database/db_jsonl.h"
 #include "support/os/fs.h"
 #include "tools/cli/cli.h"

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compile/record_variant.h"
+#include "compile/records/record_variant.h"
 #include "measure/paired.h"
 #include "support/os/fs.h"
 #include "tuner/loop/tune_impl.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compile/record_variant.h"
+#include "compile/records/record_variant.h"
 #include "measure/failure.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/loop/tune_impl.h"

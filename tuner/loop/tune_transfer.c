@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "ir/identity/structural.h"
 #include "support/core/alloc.h"
 #include "tuner/loop/tune_impl.h"

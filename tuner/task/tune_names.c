@@ -3,7 +3,7 @@
  * program. */
 #include <string.h>
 
-#include "compile/stored_program.h"
+#include "compile/records/stored_program.h"
 #include "ir/identity/structural.h"
 #include "tuner/task/tune_task.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compile/first_schedule.h"
-#include "compile/variant_check.h"
+#include "compile/records/variant_check.h"
 #include "ir/core/grow.h"
 #include "ir/core/written_schedule.h"
 #include "ir/identity/structural.h"

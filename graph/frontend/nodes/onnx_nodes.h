@@ -145,16 +145,4 @@ hone_status onnx_emit_thresholded(onnx_reader *r, hone_garg x, double alpha, hon
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
                            int64_t filler, hone_garg *out);
 
-/* ---- Resize by sizes or scales that are computed (onnx_resize_data.c) ---- */
-typedef enum onnx_method { ONNX_NEAREST, ONNX_LINEAR, ONNX_CUBIC } onnx_method;
-typedef struct onnx_filter {
-    onnx_method method;
-    const char *coordinates, *nearest; /* words of the attributes; "simple": that of opset 10 */
-    double cubic_a;
-    bool excludes_outside;
-} onnx_filter;
-/* x along these axes; the numbers are those of an input, one for each axis. */
-hone_status onnx_resize_by_data(onnx_reader *r, const onnx_filter *f, uint32_t input,
-                                bool are_sizes, uint32_t count, const int32_t *axes, hone_garg *io);
-
 #endif

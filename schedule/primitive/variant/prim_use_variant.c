@@ -3,8 +3,8 @@
  *
  * Checks: it is the first step; there is such a variant, of the version that the trace says; it is
  * for this program. One with a text of its own is taken at its word: who makes such a trace has
- * compared what it computes with the program (compile/variant_check.h), and who uses a record
- * asks for just that text.
+ * compared what it computes with the program (compile/records/variant_check.h), and who uses a
+ * record asks for just that text.
  */
 #include <stdio.h>
 #include <stdlib.h>

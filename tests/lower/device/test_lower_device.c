@@ -16,10 +16,10 @@
 #include "support/os/fs.h"
 #include "tests/lower/device/gpu_recipe.h"
 #include "tests/schedule/steps/random_sequence.h"
+#include "tests/support/gpu/run_launches.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
-#include "tests/support/run_launches.h"
 #include "tests/support/workloads.h"
 
 /* ---- by hand ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "schedule/gpu/gpu_schedule.h"
-#include "tests/support/gpu_check.h"
+#include "tests/support/gpu/gpu_check.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
