@@ -7,154 +7,13 @@
  * A sequence that ended keeps its state and gives zeros: backwards, that is the state before its
  * last element. */
 #include <string.h>
-#include <strings.h>
 
-#include "graph/frontend/nodes/onnx_nodes.h"
+#include "graph/frontend/onnx_cell.h"
 #include "graph/frontend/onnx_flow.h"
 
-enum { STEPS_IN_PLACE = 256, MAX_GATES = 4, MAX_FUNCTIONS = 3 };
-
-/* A function of a cell, with its two numbers. */
-typedef struct function {
-    char name[32];
-    double alpha, beta;
-} function;
-
-typedef struct cell {
-    onnx_reader *r;
-    uint32_t gates; /* 4: LSTM, 3: GRU, 1: RNN */
-    uint32_t directions;
-    int64_t steps, hidden; /* steps -1: that is not known */
-    const hone_expr *batch, *length;
-    hone_dtype dtype;
-    double clip; /* 0 = none */
-    bool is_linear_first, couples_gates, is_batch_first;
-    bool is_quantized;                  /* products take data and state as short numbers */
-    uint32_t h_input, c_input, p_input; /* inputs; 0 = there is none */
-    function functions[2 * MAX_FUNCTIONS];
-    hone_garg data; /* [steps, batch, inputs] */
-} cell;
-
-/* One direction of a cell. */
-typedef struct pass {
-    const cell *c;
-    const function *f;
-    hone_garg taken; /* of the data: [steps, batch, gates * hidden], biases in it */
-    hone_garg weight, last_gate,
-        late;             /* [hidden, gates * hidden]; GRU: the parts of the last gate */
-    hone_garg peep[3];    /* of gates i, o and f, or NONE */
-    hone_garg h, c_state; /* NONE: zeros */
-    hone_garg lengths;    /* [batch, 1]; or NONE */
-    hone_garg last;       /* the place of the last step, in a loop; or NONE */
-} pass;
-
-/* ---- functions ---- */
-
-/* Names that take numbers, and these when they are not given. */
-static const struct {
-    const char *name;
-    double alpha, beta;
-    uint8_t numbers; /* how many it has */
-} known_functions[] = {
-    {"Sigmoid",         0,    0,   0},
-    {"Tanh",            0,    0,   0},
-    {"Relu",            0,    0,   0},
-    {"Softplus",        0,    0,   0},
-    {"Softsign",        0,    0,   0},
-    {"Affine",          1,    0,   2},
-    {"ScaledTanh",      1,    1,   2},
-    {"HardSigmoid",     0.2,  0.5, 2},
-    {"LeakyRelu",       0.01, 0,   1},
-    {"ThresholdedRelu", 1,    0,   1},
-    {"Elu",             1,    0,   1},
-};
-
-static hone_status apply_affine(onnx_reader *r, hone_garg x, double alpha, double beta,
-                                hone_garg *out) {
-    HONE_TRY(onnx_with_scalar(r, "multiply", x, alpha, out));
-    return onnx_with_scalar(r, "add", *out, beta, out);
-}
-
-static hone_status apply(onnx_reader *r, const function *f, hone_garg x, hone_garg *out) {
-    if (strcmp(f->name, "Sigmoid") == 0) return onnx_emit1(r, "sigmoid", x, out);
-    if (strcmp(f->name, "Tanh") == 0) return onnx_emit1(r, "tanh", x, out);
-    if (strcmp(f->name, "Relu") == 0) return onnx_emit1(r, "nn.relu", x, out);
-    if (strcmp(f->name, "Softplus") == 0) return onnx_emit_softplus(r, x, out);
-    if (strcmp(f->name, "Softsign") == 0) return onnx_emit_softsign(r, x, out);
-    if (strcmp(f->name, "Affine") == 0) return apply_affine(r, x, f->alpha, f->beta, out);
-    if (strcmp(f->name, "Elu") == 0) return onnx_emit_elu(r, x, f->alpha, out);
-    if (strcmp(f->name, "ThresholdedRelu") == 0) return onnx_emit_thresholded(r, x, f->alpha, out);
-    if (strcmp(f->name, "HardSigmoid") == 0) {
-        return onnx_emit_hard_sigmoid(r, x, f->alpha, f->beta, out);
-    }
-    if (strcmp(f->name, "LeakyRelu") == 0) {
-        hone_attr attr = {"alpha", HONE_VALUE_OF_FLOAT(f->alpha)};
-        return onnx_emit(r, "nn.leakyrelu", 1, &x, 1, &attr, out);
-    }
-    HONE_TRY(onnx_with_scalar(r, "multiply", x, f->beta, out)); /* ScaledTanh */
-    HONE_TRY(onnx_emit1(r, "tanh", *out, out));
-    return onnx_with_scalar(r, "multiply", *out, f->alpha, out);
-}
-
-/* The function called so, whatever the case of its letters, and the next numbers of the lists. */
-static hone_status read_function(const onnx_reader *r, const ProtobufCBinaryData *name,
-                                 size_t *io_alpha, size_t *io_beta, function *out) {
-    const Onnx__AttributeProto *alphas = onnx_attr(r, "activation_alpha");
-    const Onnx__AttributeProto *betas = onnx_attr(r, "activation_beta");
-    for (size_t i = 0; i < HONE_COUNT(known_functions); i++) {
-        const char *known = known_functions[i].name;
-        if (strlen(known) != name->len || strncasecmp(known, (char *)name->data, name->len) != 0) {
-            continue;
-        }
-        memcpy(out->name, known, name->len + 1);
-        out->alpha = (double)(float)known_functions[i].alpha;
-        out->beta = (double)(float)known_functions[i].beta;
-        bool has_alpha = known_functions[i].numbers > 0, has_beta = known_functions[i].numbers > 1;
-        if (has_alpha && alphas && *io_alpha < alphas->n_floats) {
-            out->alpha = (double)alphas->floats[(*io_alpha)++];
-        }
-        if (has_beta && betas && *io_beta < betas->n_floats) {
-            out->beta = (double)betas->floats[(*io_beta)++];
-        }
-        return HONE_OK;
-    }
-    return HONE_ERROR(HONE_CODE_INVALID, "attribute 'activations' names '%.*s', which is not known",
-                      (int)(name->len < 60 ? name->len : 60), (char *)name->data);
-}
-
-static hone_status read_functions(const onnx_reader *r, uint32_t per_direction, cell *c) {
-    const Onnx__AttributeProto *names = onnx_attr(r, "activations");
-    size_t alpha = 0, beta = 0, total = (size_t)c->directions * per_direction;
-    for (size_t i = 0; !names && i < total; i++) {
-        bool is_gate = i % per_direction == 0 && c->gates > 1;
-        const char *name = is_gate ? "Sigmoid" : "Tanh";
-        memcpy(c->functions[i].name, name, strlen(name) + 1);
-    }
-    if (!names) return HONE_OK;
-    if (names->n_strings != per_direction && names->n_strings != total) {
-        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'activations' has %zu names, must have %zu",
-                          names->n_strings, total);
-    }
-    for (size_t i = 0; i < total; i++) {
-        if (i >= names->n_strings) {
-            c->functions[i] = c->functions[i - per_direction];
-            continue;
-        }
-        HONE_TRY(read_function(r, &names->strings[i], &alpha, &beta, &c->functions[i]));
-    }
-    return HONE_OK;
-}
+enum { STEPS_IN_PLACE = 256 };
 
 /* ---- short numbers ---- */
-
-/* x as the short numbers that it would be quantised to where it is used. */
-static hone_status shorten(const cell *c, hone_garg x, hone_garg *out) {
-    hone_garg numbers[3];
-    *out = x;
-    if (!c->is_quantized || x.kind == HONE_GARG_NONE) return HONE_OK;
-    HONE_TRY(onnx_convert_on(c->r, "DynamicQuantizeLinear", 1, &x, numbers));
-    return onnx_convert_on(c->r, "DequantizeLinear", 3, numbers, out);
-}
 
 static hone_status check_rank(const onnx_reader *r, uint32_t input, int32_t rank) {
     const hone_sinfo *info;
@@ -211,7 +70,7 @@ static hone_status read_direction(const onnx_reader *r, bool *out_backwards, uin
     return HONE_OK;
 }
 
-static hone_status read_shapes(onnx_reader *r, cell *c) {
+static hone_status read_shapes(onnx_reader *r, onnx_cell *c) {
     const hone_sinfo *data, *weight;
     static const int32_t ranks[] = {3, 3, 3, 2, 1, 3};
     for (uint32_t i = 0; i < HONE_COUNT(ranks); i++)
@@ -251,17 +110,6 @@ static hone_status pick(onnx_reader *r, hone_garg x, int64_t d, hone_garg *out) 
     return onnx_emit_reshape(r, *out, (uint32_t)info->rank - 1, info->shape + 1, out);
 }
 
-/* Gate k of what has all of them along the last dimension. */
-static hone_status gate_of(const cell *c, hone_garg x, uint32_t k, hone_garg *out) {
-    const hone_sinfo *info;
-    HONE_TRY(onnx_info(c->r, &x, &info));
-    if (c->gates == 1) {
-        *out = x;
-        return HONE_OK;
-    }
-    return onnx_emit_slice(c->r, x, info->rank - 1, k * c->hidden, (k + 1) * c->hidden, out);
-}
-
 static hone_status turned(onnx_reader *r, hone_garg x, hone_garg *out) {
     static const int64_t axes[] = {1, 0};
     return onnx_emit_permute(r, x, 2, axes, out);
@@ -269,8 +117,8 @@ static hone_status turned(onnx_reader *r, hone_garg x, hone_garg *out) {
 
 /* Both biases belong to the data, but that of the last gate of a GRU which is linear before its
  * reset: it is added to the product with the state. */
-static hone_status add_biases(pass *p, int64_t d) {
-    const cell *c = p->c;
+static hone_status add_biases(onnx_cell_pass *p, int64_t d) {
+    const onnx_cell *c = p->c;
     onnx_reader *r = c->r;
     hone_garg both, own, state, parts[3];
     int64_t width = c->gates * c->hidden;
@@ -279,7 +127,7 @@ static hone_status add_biases(pass *p, int64_t d) {
     HONE_TRY(onnx_emit_slice(r, both, 0, 0, width, &own));
     HONE_TRY(onnx_emit_slice(r, both, 0, width, 2 * width, &state));
     if (c->is_linear_first) {
-        HONE_TRY(gate_of(c, state, 2, &p->late));
+        HONE_TRY(onnx_cell_gate(c, state, 2, &p->late));
         HONE_TRY(onnx_emit_slice(r, state, 0, 0, 2 * c->hidden, &parts[0]));
         HONE_TRY(onnx_with_scalar(r, "multiply", p->late, 0, &parts[1]));
         HONE_TRY(onnx_emit_concat(r, 2, parts, 0, &state));
@@ -289,7 +137,7 @@ static hone_status add_biases(pass *p, int64_t d) {
 }
 
 /* The state at the beginning, from an input, or NONE. */
-static hone_status initial(const cell *c, uint32_t input, int64_t d, hone_garg *out) {
+static hone_status initial(const onnx_cell *c, uint32_t input, int64_t d, hone_garg *out) {
     hone_garg x;
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     if (!input || !onnx_has_input(c->r, input)) return HONE_OK;
@@ -299,7 +147,7 @@ static hone_status initial(const cell *c, uint32_t input, int64_t d, hone_garg *
 }
 
 /* The length of each sequence, [batch, 1]; NONE: all are as long as the data. */
-static hone_status read_lengths(const cell *c, hone_garg *out) {
+static hone_status read_lengths(const onnx_cell *c, hone_garg *out) {
     onnx_reader *r = c->r;
     const hone_expr *shape[] = {c->batch, hone_extent_int(&r->ir, 1)};
     *out = (hone_garg){.kind = HONE_GARG_NONE};
@@ -308,11 +156,12 @@ static hone_status read_lengths(const cell *c, hone_garg *out) {
     return onnx_emit_reshape(r, *out, 2, shape, out);
 }
 
-static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass *p) {
+static hone_status begin_pass(const onnx_cell *c, int64_t d, uint32_t functions,
+                              onnx_cell_pass *p) {
     onnx_reader *r = c->r;
     const hone_garg none = {.kind = HONE_GARG_NONE};
     hone_garg weight, peep, data;
-    *p = (pass){
+    *p = (onnx_cell_pass){
         .c = c,
         .f = c->functions + d * functions,
         .last_gate = none,
@@ -323,13 +172,13 @@ static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass
     HONE_TRY(read_lengths(c, &p->lengths));
     HONE_TRY(pick(r, r->inputs[1], d, &weight));
     HONE_TRY(turned(r, weight, &weight));
-    HONE_TRY(shorten(c, c->data, &data));
+    HONE_TRY(onnx_cell_shorten(c, c->data, &data));
     HONE_TRY(onnx_emit2(r, "matmul", data, weight, &p->taken));
     HONE_TRY(add_biases(p, d));
     HONE_TRY(pick(r, r->inputs[2], d, &weight));
     HONE_TRY(turned(r, weight, &p->weight));
     if (c->gates == 3 && !c->is_linear_first) { /* the reset comes between the gates */
-        HONE_TRY(gate_of(c, p->weight, 2, &p->last_gate));
+        HONE_TRY(onnx_cell_gate(c, p->weight, 2, &p->last_gate));
         HONE_TRY(onnx_emit_slice(r, p->weight, 1, 0, 2 * c->hidden, &p->weight));
     }
     HONE_TRY(initial(c, c->h_input, d, &p->h));
@@ -341,177 +190,29 @@ static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass
     return HONE_OK;
 }
 
-/* ---- one step ---- */
-
-/* a + b where there is a b */
-static hone_status add_if(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out) {
-    *out = a;
-    return b.kind == HONE_GARG_NONE ? HONE_OK : onnx_emit2(r, "add", a, b, out);
-}
-
-/* op(a, b); NONE (zeros) where one is that */
-static hone_status times_if(onnx_reader *r, const char *op, hone_garg a, hone_garg b,
-                            hone_garg *out) {
-    *out = (hone_garg){.kind = HONE_GARG_NONE};
-    if (a.kind == HONE_GARG_NONE || b.kind == HONE_GARG_NONE) return HONE_OK;
-    return onnx_emit2(r, op, a, b, out);
-}
-
-/* Function k of the cell, of numbers that are held within the limits. */
-static hone_status activate(const pass *p, uint32_t k, hone_garg x, hone_garg *out) {
-    onnx_reader *r = p->c->r;
-    if (p->c->clip > 0) {
-        HONE_TRY(onnx_with_scalar(r, "maximum", x, -p->c->clip, &x));
-        HONE_TRY(onnx_with_scalar(r, "minimum", x, p->c->clip, &x));
-    }
-    return apply(r, &p->f[k], x, out);
-}
-
-static hone_status peephole(const pass *p, uint32_t k, hone_garg state, hone_garg *io) {
-    hone_garg term;
-    HONE_TRY(times_if(p->c->r, "multiply", p->peep[k], state, &term));
-    return add_if(p->c->r, *io, term, io);
-}
-
-/* gates: i, o, f, c */
-static hone_status lstm_step(const pass *p, hone_garg taken, hone_garg *out_h, hone_garg *out_c) {
-    onnx_reader *r = p->c->r;
-    hone_garg state, product, gates[MAX_GATES], kept, fresh;
-    HONE_TRY(shorten(p->c, p->h, &state));
-    HONE_TRY(times_if(r, "matmul", state, p->weight, &product));
-    HONE_TRY(add_if(r, taken, product, &taken));
-    for (uint32_t k = 0; k < MAX_GATES; k++)
-        HONE_TRY(gate_of(p->c, taken, k, &gates[k]));
-    HONE_TRY(peephole(p, 0, p->c_state, &gates[0]));
-    HONE_TRY(activate(p, 0, gates[0], &gates[0]));
-    if (p->c->couples_gates) {
-        hone_garg one;
-        HONE_TRY(onnx_scalar(r, p->c->dtype, 1, &one));
-        HONE_TRY(onnx_emit2(r, "subtract", one, gates[0], &gates[2]));
-    } else {
-        HONE_TRY(peephole(p, 2, p->c_state, &gates[2]));
-        HONE_TRY(activate(p, 0, gates[2], &gates[2]));
-    }
-    HONE_TRY(activate(p, 1, gates[3], &gates[3]));
-    HONE_TRY(onnx_emit2(r, "multiply", gates[0], gates[3], &fresh));
-    HONE_TRY(times_if(r, "multiply", gates[2], p->c_state, &kept));
-    HONE_TRY(add_if(r, fresh, kept, out_c));
-    HONE_TRY(peephole(p, 1, *out_c, &gates[1]));
-    HONE_TRY(activate(p, 0, gates[1], &gates[1]));
-    HONE_TRY(apply(r, &p->f[2], *out_c, out_h));
-    return onnx_emit2(r, "multiply", gates[1], *out_h, out_h);
-}
-
-/* What the last gate of a GRU takes of the state. */
-static hone_status reset_state(const pass *p, hone_garg product, hone_garg reset, hone_garg *out) {
-    onnx_reader *r = p->c->r;
-    hone_garg part = p->late;
-    if (!p->c->is_linear_first) {
-        HONE_TRY(times_if(r, "multiply", reset, p->h, out));
-        return times_if(r, "matmul", *out, p->last_gate, out);
-    }
-    if (product.kind != HONE_GARG_NONE) {
-        HONE_TRY(gate_of(p->c, product, 2, &part));
-        HONE_TRY(add_if(r, part, p->late, &part));
-    }
-    return times_if(r, "multiply", reset, part, out);
-}
-
-/* gates: z (keeps), r (resets), h */
-static hone_status gru_step(const pass *p, hone_garg taken, hone_garg *out_h) {
-    onnx_reader *r = p->c->r;
-    hone_garg product, part = {.kind = HONE_GARG_NONE}, gates[3], kept, one;
-    HONE_TRY(times_if(r, "matmul", p->h, p->weight, &product));
-    for (uint32_t k = 0; k < 3; k++) {
-        HONE_TRY(gate_of(p->c, taken, k, &gates[k]));
-        if (k == 2) break;
-        if (product.kind != HONE_GARG_NONE) {
-            HONE_TRY(
-                onnx_emit_slice(r, product, 1, k * p->c->hidden, (k + 1) * p->c->hidden, &part));
-        }
-        HONE_TRY(add_if(r, gates[k], part, &gates[k]));
-        HONE_TRY(activate(p, 0, gates[k], &gates[k]));
-    }
-    HONE_TRY(reset_state(p, product, gates[1], &part));
-    HONE_TRY(add_if(r, gates[2], part, &gates[2]));
-    HONE_TRY(activate(p, 1, gates[2], &gates[2]));
-    HONE_TRY(times_if(r, "multiply", gates[0], p->h, &kept));
-    HONE_TRY(onnx_scalar(r, p->c->dtype, 1, &one));
-    HONE_TRY(onnx_emit2(r, "subtract", one, gates[0], out_h));
-    HONE_TRY(onnx_emit2(r, "multiply", *out_h, gates[2], out_h));
-    return add_if(r, *out_h, kept, out_h);
-}
-
-static hone_status rnn_step(const pass *p, hone_garg taken, hone_garg *out_h) {
-    hone_garg product;
-    HONE_TRY(times_if(p->c->r, "matmul", p->h, p->weight, &product));
-    HONE_TRY(add_if(p->c->r, taken, product, &taken));
-    return activate(p, 0, taken, out_h);
-}
-
-/* Zeros of the shape of a state. */
-static hone_status zeros(const cell *c, hone_garg *out) {
-    const hone_expr *shape[] = {c->batch, hone_extent_int(&c->r->ir, c->hidden)};
-    hone_garg args[2];
-    HONE_TRY(onnx_scalar(c->r, c->dtype, 0, &args[0]));
-    HONE_TRY(onnx_make_ints(c->r, 2, shape, 1, &args[1]));
-    return onnx_emit(c->r, "broadcast_to", 2, args, 0, NULL, out);
-}
-
-static hone_status or_zeros(const cell *c, hone_garg *io) {
-    return io->kind == HONE_GARG_NONE ? zeros(c, io) : HONE_OK;
-}
-
-static hone_status choose(const cell *c, hone_garg is_here, hone_garg yes, hone_garg no,
-                          hone_garg *out) {
-    hone_garg args[] = {is_here, yes, no};
-    HONE_TRY(or_zeros(c, &args[2]));
-    return onnx_emit(c->r, "where", 3, args, 0, NULL, out);
-}
-
-/* One step with what it takes of the data; its place matters where sequences have lengths. */
-static hone_status make_step(pass *p, hone_garg place, hone_garg taken, hone_garg *out) {
-    const cell *c = p->c;
-    hone_garg h, state = p->c_state, runs;
-    if (c->gates == 4) {
-        HONE_TRY(lstm_step(p, taken, &h, &state));
-    } else {
-        HONE_TRY(c->gates == 3 ? gru_step(p, taken, &h) : rnn_step(p, taken, &h));
-    }
-    *out = h;
-    if (p->lengths.kind != HONE_GARG_NONE) {
-        HONE_TRY(onnx_emit2(c->r, "less", place, p->lengths, &runs));
-        HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));
-        HONE_TRY(choose(c, runs, h, p->h, &h));
-        if (c->gates == 4) HONE_TRY(choose(c, runs, state, p->c_state, &state));
-    }
-    p->h = h;
-    p->c_state = state;
-    return HONE_OK;
-}
-
-static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
+static hone_status take_step(onnx_cell_pass *p, int64_t t, hone_garg *out) {
     onnx_reader *r = p->c->r;
     hone_garg place, taken;
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &place));
     HONE_TRY(onnx_emit_take(r, p->taken, place, 0, &taken));
-    return make_step(p, place, taken, out);
+    return onnx_cell_step(p, place, taken, out);
 }
 
 /* [1, batch, hidden] */
-static hone_status as_part(const cell *c, hone_garg x, hone_garg *out) {
+static hone_status as_part(const onnx_cell *c, hone_garg x, hone_garg *out) {
     const hone_expr *shape[] = {hone_extent_int(&c->r->ir, 1), c->batch,
                                 hone_extent_int(&c->r->ir, c->hidden)};
     return onnx_emit_reshape(c->r, x, 3, shape, out);
 }
 
-static hone_status with_directions(const cell *c, hone_garg *io) {
+static hone_status with_directions(const onnx_cell *c, hone_garg *io) {
     const hone_expr *shape[] = {c->length, hone_extent_int(&c->r->ir, 1), c->batch,
                                 hone_extent_int(&c->r->ir, c->hidden)};
     return onnx_emit_reshape(c->r, *io, 4, shape, io);
 }
 
-static hone_status steps_in_place(const cell *c, pass *p, bool is_backwards, hone_garg *out_all) {
+static hone_status steps_in_place(const onnx_cell *c, onnx_cell_pass *p, bool is_backwards,
+                                  hone_garg *out_all) {
     hone_garg *parts = hone_arena_alloc(c->r->arena, ((size_t)c->steps + 1) * sizeof *parts);
     if (!parts) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     for (int64_t i = 0; i < c->steps; i++) {
@@ -527,7 +228,7 @@ static hone_status steps_in_place(const cell *c, pass *p, bool is_backwards, hon
 /* What a pass holds, in the order of the parameters of its function: those that are values. */
 enum { HELD = 11, HELD_STATES = 2 };
 
-static void list_held(pass *p, hone_garg *held[HELD]) {
+static void list_held(onnx_cell_pass *p, hone_garg *held[HELD]) {
     hone_garg *all[HELD] = {&p->h,         &p->c_state, &p->taken,   &p->weight,
                             &p->last_gate, &p->late,    &p->peep[0], &p->peep[1],
                             &p->peep[2],   &p->lengths, &p->last};
@@ -535,7 +236,7 @@ static void list_held(pass *p, hone_garg *held[HELD]) {
 }
 
 typedef struct body {
-    const pass *p;
+    const onnx_cell_pass *p;
     uint32_t states;
 } body;
 
@@ -548,8 +249,8 @@ static bool is_parameter(const hone_garg *held, uint32_t i, uint32_t states) {
 static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
                              hone_garg **out_results, uint32_t *out_count) {
     const body *b = ctx;
-    pass inside = *b->p;
-    cell c = *inside.c;
+    onnx_cell_pass inside = *b->p;
+    onnx_cell c = *inside.c;
     hone_garg *held[HELD], taken, place = leads[0];
     hone_garg *results = hone_arena_zalloc(r->arena, (b->states + 1) * sizeof *results);
     uint32_t next = 1;
@@ -561,7 +262,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     if (inside.last.kind != HONE_GARG_NONE)
         HONE_TRY(onnx_emit2(r, "subtract", inside.last, leads[0], &place));
     HONE_TRY(onnx_emit_take(r, inside.taken, place, 0, &taken));
-    HONE_TRY(make_step(&inside, place, taken, &results[b->states]));
+    HONE_TRY(onnx_cell_step(&inside, place, taken, &results[b->states]));
     results[0] = inside.h;
     if (b->states > 1) results[1] = inside.c_state;
     *out_results = results;
@@ -570,8 +271,8 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
 }
 
 /* Everything but constants is a parameter, and states are. */
-static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_garg *given,
-                                 onnx_loop *loop) {
+static hone_status make_function(const onnx_cell *c, onnx_cell_pass *p, uint32_t states,
+                                 hone_garg *given, onnx_loop *loop) {
     onnx_reader *r = c->r;
     hone_garg *held[HELD];
     const hone_sinfo *leads[HELD + 1];
@@ -607,14 +308,15 @@ static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_g
     return onnx_make_function(r, &f, &loop->body);
 }
 
-static hone_status steps_as_loop(const cell *c, pass *p, bool is_backwards, hone_garg *out_all) {
+static hone_status steps_as_loop(const onnx_cell *c, onnx_cell_pass *p, bool is_backwards,
+                                 hone_garg *out_all) {
     onnx_reader *r = c->r;
     uint32_t states = c->gates == 4 ? 2 : 1;
     hone_garg given[HELD], results[HELD_STATES + 1];
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
     onnx_loop loop;
-    HONE_TRY(or_zeros(c, &p->h));
-    if (states > 1) HONE_TRY(or_zeros(c, &p->c_state));
+    HONE_TRY(onnx_cell_or_zeros(c, &p->h));
+    if (states > 1) HONE_TRY(onnx_cell_or_zeros(c, &p->c_state));
     if (is_backwards) {
         HONE_TRY(onnx_sizes_tensor(r, 1, &c->length, &p->last));
         HONE_TRY(onnx_emit_reshape(r, p->last, 0, NULL, &p->last));
@@ -629,8 +331,8 @@ static hone_status steps_as_loop(const cell *c, pass *p, bool is_backwards, hone
 }
 
 /* All steps of a direction: [steps, 1, batch, hidden], and the states at its end, as parts. */
-static hone_status run_pass(const cell *c, pass *p, bool is_backwards, hone_garg *out_all,
-                            hone_garg *out_h, hone_garg *out_c) {
+static hone_status run_pass(const onnx_cell *c, onnx_cell_pass *p, bool is_backwards,
+                            hone_garg *out_all, hone_garg *out_h, hone_garg *out_c) {
     bool is_short = c->steps >= 0 && c->steps <= STEPS_IN_PLACE;
     HONE_TRY(is_short ? steps_in_place(c, p, is_backwards, out_all)
                       : steps_as_loop(c, p, is_backwards, out_all));
@@ -641,7 +343,8 @@ static hone_status run_pass(const cell *c, pass *p, bool is_backwards, hone_garg
 
 /* ---- operators ---- */
 
-static hone_status finish(const cell *c, uint32_t count, hone_garg (*parts)[2], hone_garg *out) {
+static hone_status finish(const onnx_cell *c, uint32_t count, hone_garg (*parts)[2],
+                          hone_garg *out) {
     static const int64_t batch_first[] = {2, 0, 1, 3};
     onnx_reader *r = c->r;
     for (uint32_t i = 0; i < 3; i++) {
@@ -659,7 +362,7 @@ static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functio
                                 bool is_quantized, hone_garg *out) {
     int64_t linear, couples, layout;
     bool is_backwards;
-    cell c = {.r = r, .gates = gates, .is_quantized = is_quantized, .h_input = 5};
+    onnx_cell c = {.r = r, .gates = gates, .is_quantized = is_quantized, .h_input = 5};
     c.c_input = gates == 4 ? 6 : 0;
     c.p_input = gates == 4 ? 7 : 0;
     HONE_TRY(onnx_attr_int(r, "linear_before_reset", 0, &linear));
@@ -671,10 +374,10 @@ static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functio
     c.is_batch_first = layout != 0;
     HONE_TRY(read_direction(r, &is_backwards, &c.directions));
     HONE_TRY(read_shapes(r, &c));
-    HONE_TRY(read_functions(r, functions, &c));
+    HONE_TRY(onnx_cell_functions(r, functions, &c));
     hone_garg parts[3][2];
     for (uint32_t d = 0; d < c.directions; d++) {
-        pass p;
+        onnx_cell_pass p;
         HONE_TRY(begin_pass(&c, d, functions, &p));
         HONE_TRY(
             run_pass(&c, &p, is_backwards || d == 1, &parts[0][d], &parts[1][d], &parts[2][d]));
