@@ -485,7 +485,39 @@ hone_buffer place_of_pointer(machine *m, const xexpr *e, int64_t *out_at);
 /* Frees what external calls in progress hold, when a run ends early. */
 void machine_free_extern(machine *m);
 
+/* ---- straight lines (interp_line.c) ---- */
+/* value, value + step, … : so many numbers, at least 1. */
+typedef struct xline {
+    int64_t value, step, count;
+} xline;
+
+/* The next iterations of a loop, the slot of whose variable holds the first one; axes of the block
+ * inside it are lines themselves. */
+typedef struct xwalk {
+    machine *m;
+    hone_var var;
+    int64_t count;
+    uint32_t axis_count;
+    xline *axes;
+    hone_var *vars;
+} xwalk;
+
+/* What the expression is on the first iterations of the walk, out->count of them, where it is a
+ * line there, as its evaluator would have it; nothing is read but variables. */
+bool line_of(const xexpr *e, const xwalk *w, xline *out);
+/* line_of for the condition of an if_then_else: which side is taken, and for how many iterations,
+ * *io_count at most. */
+bool line_choose(const xexpr *e, const xwalk *w, const xexpr **out_taken, int64_t *io_count);
+/* The last number; false where it overflows. */
+bool line_end(const xline *line, int64_t *out_last);
+
+/* ---- copies (interp_copy.c) ---- */
+/* Lets a loop that only moves elements do so for many iterations at a time. */
+void copy_note_loop(machine *m, xstmt *s);
+
 /* ---- statements (interp_stmt.c) ---- */
+/* Runs a loop from its iteration `from` on, counted from 0. */
+xflow run_loop_from(const xstmt *s, machine *m, int64_t from);
 /* The value of an expression, in the present lane; x_int: of an integer type, x_float: of a float
  * type. */
 static inline int64_t x_int(const xexpr *e, machine *m) {

@@ -42,10 +42,10 @@ static xflow run_attr(const xstmt *s, machine *m) {
     return flow;
 }
 
-static xflow run_loop(const xstmt *s, machine *m) {
+xflow run_loop_from(const xstmt *s, machine *m, int64_t from) {
     int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
     xvalue *slot = &m->slots[s->var];
-    for (int64_t i = 0; i < extent; i++) {
+    for (int64_t i = from; i < extent; i++) {
         slot->i = min + i;
         count_step(m);
         xflow flow = run_iteration(s, m);
@@ -53,6 +53,10 @@ static xflow run_loop(const xstmt *s, machine *m) {
         if (flow == FLOW_RETURN) return flow;
     }
     return FLOW_NEXT;
+}
+
+static xflow run_loop(const xstmt *s, machine *m) {
+    return run_loop_from(s, m, 0);
 }
 
 static xflow run_race_loop(const xstmt *s, machine *m) {
@@ -537,5 +541,6 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
         }
     }
     note_waiting(m, s);
+    if (node->kind == HONE_NODE_FOR && !s->waits) copy_note_loop(m, s);
     return s;
 }
