@@ -4,13 +4,13 @@
  * temporary name first. The tools are those of binutils: as, ld, for archives objcopy and ar; for
  * another architecture the ones with its triple in front, and its gcc for runtime/model/; ptxas of
  * NVIDIA's toolkit for its cards' machine code. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "compile/parts.h"
 #include "runtime/model/model_device.h"
-#include "runtime/model/weights_sum.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
@@ -155,89 +155,25 @@ static hone_status write_runtime(assembly *a) {
 
 /* ---- weights ---- */
 
-_Static_assert(HONE_PLAN_ALIGN == HONE_MT_SUM_BLOCK, "weights are whole blocks");
-
-/* Zeros from the end of one weight to where the next begins, or the end. */
-static size_t gap_behind(const parts *p, size_t weight) {
-    const part_weight *w = &p->weights.data[weight];
-    bool is_last = weight + 1 == p->weights.count;
-    int64_t next = is_last ? p->weights_bytes : p->weights.data[weight + 1].offset;
-    return (size_t)(next - w->offset) - hone_tensor_bytes(w->tensor);
-}
-
-/* Of the bytes that the file has, in its order. */
-static void hash_weights(parts *p) {
-    hone_mt_sum sum;
-    uint64_t hash[2];
-    hone_mt_sum_begin(&sum);
-    for (size_t i = 0; i < p->weights.count; i++) {
-        const hone_tensor *tensor = p->weights.data[i].tensor;
-        size_t bytes = hone_tensor_bytes(tensor), blocks = bytes / HONE_MT_SUM_BLOCK;
-        uint8_t last[HONE_MT_SUM_BLOCK] = {0};
-        hone_mt_sum_add(&sum, tensor->data, blocks);
-        size_t rest = bytes - blocks * HONE_MT_SUM_BLOCK, gap = gap_behind(p, i);
-        if (rest) memcpy(last, (const uint8_t *)tensor->data + bytes - rest, rest);
-        if (rest) hone_mt_sum_add(&sum, last, 1);
-        memset(last, 0, sizeof last);
-        for (size_t k = gap / HONE_MT_SUM_BLOCK; k > 0; k--)
-            hone_mt_sum_add(&sum, last, 1);
-    }
-    hone_mt_sum_finish(&sum, hash);
-    p->weights_hash = (hone_hash128){hash[0], hash[1]};
-}
-
-static hone_status write_all(const parts *p, int fd) {
-    static const char zeros[HONE_MT_DEVICE_ALIGNMENT];
-    for (size_t i = 0; i < p->weights.count; i++) {
-        const hone_tensor *tensor = p->weights.data[i].tensor;
-        HONE_TRY(hone_fd_write_full(fd, tensor->data, hone_tensor_bytes(tensor)));
-        HONE_TRY(hone_fd_write_full(fd, zeros, gap_behind(p, i)));
-    }
-    return HONE_OK;
-}
-
-static hone_status write_weights_file(const parts *p, const char *path, bool with_head) {
-    hone_fs_draft draft;
-    HONE_TRY(hone_fs_draft_open(path, &draft));
-    hone_status st = HONE_OK;
-    if (with_head) {
-        union {
-            hone_mt_weights_head head;
-            char bytes[HONE_MT_WEIGHTS_HEAD];
-        } head = {.bytes = {0}};
-        head.head = (hone_mt_weights_head){
-            HONE_MT_WEIGHTS_MAGIC,
-            {p->weights_hash.lo, p->weights_hash.hi},
-            (uint64_t)p->weights_bytes
-        };
-        st = hone_fd_write_full(draft.fd, head.bytes, sizeof head.bytes);
-    }
-    if (!st) st = write_all(p, draft.fd);
-    if (!st) return hone_fs_draft_commit(&draft);
-    hone_fs_draft_abandon(&draft);
-    return st;
-}
-
 static hone_status note_file(assembly *a, const char *path) {
     return path && hone_vec_push(&a->files, path) ? HONE_OK : parts_no_memory();
 }
 
 static hone_status write_weights(assembly *a) {
     parts *p = a->p;
-    hash_weights(p);
+    parts_sum_weights(p);
     if (p->weights_bytes == 0) return HONE_OK;
     bool is_beside = p->options->weights == HONE_COMPILE_WEIGHTS_BESIDE ||
                      (p->options->weights == HONE_COMPILE_WEIGHTS_AUTO &&
                       p->weights_bytes > HONE_COMPILE_EMBED_LIMIT);
     if (!is_beside) {
         a->weights_path = in_dir(a, "weights.bin");
-        if (!a->weights_path) return parts_no_memory();
-        return write_weights_file(p, a->weights_path, false);
+        return a->weights_path ? parts_copy_weights(p, a->weights_path) : parts_no_memory();
     }
     const char *path = output_name(a, ".weights");
     if (!path) return parts_no_memory();
     a->weights_name = hone_path_basename(path);
-    HONE_TRY(write_weights_file(p, path, true));
+    HONE_TRY(parts_keep_weights(p));
     return note_file(a, path);
 }
 
@@ -280,18 +216,37 @@ static hone_status write_response(assembly *a, const char **out_option) {
     return *out_option ? HONE_OK : parts_no_memory();
 }
 
+/* From where fd stands to its end. */
+static hone_status copy_rest(int fd, int to, int64_t *out_count) {
+    char room[1 << 16];
+    for (;;) {
+        ssize_t count = read(fd, room, sizeof room);
+        if (count == 0) return HONE_OK;
+        if (count < 0) return HONE_ERROR(HONE_CODE_IO, "a file that was written cannot be read");
+        HONE_TRY(hone_fd_write_full(to, room, (size_t)count));
+        *out_count += count;
+    }
+}
+
+hone_status parts_copy_file(int fd, const char *path, int64_t *out_count) {
+    hone_fs_draft draft;
+    *out_count = 0;
+    HONE_TRY(hone_fs_draft_open(path, &draft));
+    hone_status st = copy_rest(fd, draft.fd, out_count);
+    if (!st) return hone_fs_draft_commit(&draft);
+    hone_fs_draft_abandon(&draft);
+    return st;
+}
+
 /* From the temporary directory to where it was asked for. */
 static hone_status put_in_place(assembly *a, const char *from, const char *ending) {
     const char *to = output_name(a, ending);
-    char *bytes = NULL;
-    size_t count = 0;
     if (!to) return parts_no_memory();
-    HONE_TRY(hone_fs_read(from, SIZE_MAX, &bytes, &count));
-    hone_status st = hone_fs_write_atomic(to, bytes, count);
-    hone_free(bytes);
-    HONE_TRY(st);
-    a->result->library_bytes = (int64_t)count;
-    return note_file(a, to);
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot be read", from);
+    hone_status st = parts_copy_file(fd, to, &a->result->library_bytes);
+    close(fd);
+    return st ? st : note_file(a, to);
 }
 
 /* What has __tls_get_addr on x86_64; 64-bit ARM does without. */
@@ -439,8 +394,7 @@ static hone_status keep_files(assembly *a) {
     return HONE_OK;
 }
 
-/* "-o out/model" makes out/. */
-static hone_status make_output_dir(const parts *p) {
+hone_status parts_make_output_dir(const parts *p) {
     char *dir = hone_path_dirname(p->options->output);
     if (!dir) return parts_no_memory();
     hone_status st = hone_fs_mkdirs(dir);
@@ -454,7 +408,6 @@ static hone_status make_output_dir(const parts *p) {
 hone_status parts_write(parts *p, hone_compile_result *result) {
     assembly a = {.p = p, .result = result};
     hone_scratch dir;
-    HONE_TRY(make_output_dir(p));
     HONE_TRY(hone_scratch_open("hone-compiling", &dir));
     a.dir = dir.path;
     hone_status st = write_as_asked(&a);

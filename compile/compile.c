@@ -84,10 +84,12 @@ static hone_status choose(parts *p, const hone_module *module, hone_compile_resu
 
 static hone_status make(parts *p, const hone_module *module, hone_compile_result *result) {
     HONE_TRY(choose(p, module, result));
+    bool is_library = hone_compile_emits[p->options->emit].facts & HONE_EMITS_LIBRARY;
     HONE_TRY(parts_build_kernels(p));
-    HONE_TRY(parts_pack_weights(p));
-    HONE_TRY(parts_make_launches(p));
+    HONE_TRY(parts_make_output_dir(p));
+    if (is_library) HONE_TRY(parts_open_weights(p));
     HONE_TRY(parts_lay_weights(p));
+    HONE_TRY(parts_make_launches(p));
     HONE_TRY(keep_facts(p, result));
     return parts_write(p, result);
 }

@@ -294,10 +294,7 @@ void parts_deinit(parts *p) {
     hone_vec_deinit(&p->plans);
     hone_vec_deinit(&p->modules);
     hone_vec_deinit(&p->kernels);
-    for (size_t i = 0; i < p->packed.count; i++)
-        hone_tensor_destroy(p->packed.data[i]);
-    hone_vec_deinit(&p->weights);
-    hone_vec_deinit(&p->packed);
+    parts_close_weights(p);
     hone_map128_deinit(&p->kernel_of);
     hone_strmap_deinit(&p->titles);
     hone_map128_deinit(&p->weight_of);

@@ -6,8 +6,10 @@
 #include "graph/plan/plan.h"
 #include "lower/signature/split_constants.h"
 #include "runtime/model/model_table.h"
+#include "runtime/model/weights_sum.h"
 #include "support/data/map.h"
 #include "support/data/vec.h"
+#include "support/os/fs.h"
 
 /* A kernel on its way from program to object. */
 typedef struct part_kernel {
@@ -33,7 +35,8 @@ typedef struct part_kernel {
 typedef struct part_tensor {
     hone_mt_tensor row; /* shape is filled in when written */
     const int32_t *shape;
-    const hone_tensor *weight; /* row.place is WEIGHT; its offset is set by parts_lay_weights */
+    const hone_tensor *weight; /* row.place is WEIGHT; its offset is set by parts_lay_weights. NULL:
+                                * none, or one that was made of weights and has its place */
 } part_tensor;
 
 typedef struct part_step {
@@ -79,10 +82,12 @@ typedef struct part_entry {
     HONE_VEC(part_plan) plans;
 } part_entry;
 
-typedef struct part_weight {
-    const hone_tensor *tensor; /* in a prepared module, the caller's, or packed */
-    int64_t offset;
-} part_weight;
+/* Weights on their way to a file. */
+typedef struct weights_file {
+    hone_fs_draft draft;
+    bool is_open;
+    hone_mt_sum sum; /* of what is in it behind the head */
+} weights_file;
 
 /* The whole. */
 typedef struct parts {
@@ -100,9 +105,8 @@ typedef struct parts {
     hone_map128 kernel_of; /* hash of program and constants → index */
     hone_strmap titles;    /* of kernels */
     HONE_VEC(part_entry) entries;
-    HONE_VEC(part_weight) weights;
-    HONE_VEC(hone_tensor *) packed; /* owned */
-    hone_map128 weight_of;          /* hash of content → index */
+    weights_file weights_file;
+    hone_map128 weight_of; /* hash of content → offset */
     int64_t weights_bytes;
     hone_hash128 weights_hash;
     HONE_VEC(hone_module *) modules; /* retained */
@@ -179,10 +183,22 @@ HONE_NODISCARD hone_status parts_build_kernels(parts *p);
 /* weights.c: the part of a kernel that depends on weights alone is computed here, once. */
 /* Finds that part under the kernel's present trace; no split when there is none. */
 HONE_NODISCARD hone_status parts_split_kernel(parts *p, part_kernel *k);
-/* Computes what was split off; steps take the results. */
-HONE_NODISCARD hone_status parts_pack_weights(parts *p);
-/* Gives each weight that a step still uses its place, equal ones the same. */
+/* Computes what was split off, of which steps take the results, and gives each weight that a step
+ * uses its place, equal ones the same. Before kernels become launches. */
 HONE_NODISCARD hone_status parts_lay_weights(parts *p);
+
+/* weights_file.c: a file of weights, written as they are made. While none is open they are counted
+ * only. */
+HONE_NODISCARD hone_status parts_open_weights(parts *p);
+void parts_close_weights(parts *p); /* without keeping it; nothing where none is open */
+/* Where the weight lies among the weights: at the end, or where an equal one does. */
+HONE_NODISCARD hone_status parts_put_weight(parts *p, const hone_tensor *tensor,
+                                            int64_t *out_offset);
+/* After the last weight: the checksum of all. */
+void parts_sum_weights(parts *p);
+/* Then one of: the file as OUT.weights; its weights, without the head, in another file. */
+HONE_NODISCARD hone_status parts_keep_weights(parts *p);
+HONE_NODISCARD hone_status parts_copy_weights(parts *p, const char *path);
 
 /* table_asm.c: tables and entry points as assembly. weights_path: the file to embed, or NULL. */
 HONE_NODISCARD hone_status parts_print_asm(const parts *p, const char *weights_path,
@@ -192,6 +208,10 @@ HONE_NODISCARD hone_status parts_print_header(const parts *p, hone_str *out);
 /* CPU features that kernels for this target may use, "avx2,fma". */
 void parts_print_features(const hone_target *target, hone_str *out);
 
+/* assemble.c: "-o out/model" makes out/. */
+HONE_NODISCARD hone_status parts_make_output_dir(const parts *p);
+/* assemble.c: what is in an open file from where it stands, as a file of its own. */
+HONE_NODISCARD hone_status parts_copy_file(int fd, const char *path, int64_t *out_count);
 /* assemble.c: objects, tables, runtime and weights to the files that were asked for. */
 HONE_NODISCARD hone_status parts_write(parts *p, hone_compile_result *result);
 

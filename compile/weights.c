@@ -116,30 +116,60 @@ hone_status parts_split_kernel(parts *p, part_kernel *k) {
 
 /* ---- packing ---- */
 
+/* What was made of weights: where it lies, and its shape. */
+typedef struct packed_weight {
+    int64_t offset, bytes, shape[HONE_MAX_RANK];
+    int32_t rank;
+} packed_weight;
+
 /* What one call's weights were made into: the same weights give the same. */
 typedef struct packing {
     parts *p;
-    hone_map128 done; /* kernel and inputs → index of the first of its outputs in p->packed */
+    hone_map128 done; /* kernel and inputs → index of the first of its outputs in made */
+    HONE_VEC(packed_weight) made;
 } packing;
 
-static hone_status make_output(packing *pk, const hone_func *func, hone_buffer buffer) {
+static hone_status make_output(const hone_func *func, hone_buffer buffer, hone_tensor **out) {
     const hone_buffer_info *info = &func->buffers[buffer];
     int64_t shape[HONE_MAX_RANK];
-    hone_tensor *tensor;
     for (uint32_t d = 0; d < info->rank; d++)
         shape[d] = hone_expr_const(info->shape[d]);
-    HONE_TRY(hone_tensor_create(info->dtype, (int32_t)info->rank, shape, &tensor));
-    if (hone_vec_push(&pk->p->packed, tensor)) return HONE_OK;
-    hone_tensor_destroy(tensor);
-    return parts_no_memory();
+    return hone_tensor_create(info->dtype, (int32_t)info->rank, shape, out);
 }
 
-/* *out_first: index of the first output in p->packed. */
+static hone_status keep_output(packing *pk, const hone_tensor *tensor) {
+    packed_weight made = {.rank = tensor->rank, .bytes = (int64_t)hone_tensor_bytes(tensor)};
+    for (int32_t d = 0; d < tensor->rank; d++)
+        made.shape[d] = tensor->shape[d];
+    HONE_TRY(parts_put_weight(pk->p, tensor, &made.offset));
+    return hone_vec_push(&pk->made, made) ? HONE_OK : parts_no_memory();
+}
+
+/* Runs the split with these inputs; args has room for the outputs, which are gone afterwards. */
+static hone_status make_outputs(packing *pk, const part_kernel *k, hone_tensor **args) {
+    const hone_constant_split *split = k->split;
+    hone_tensor **outputs = args + split->input_count;
+    hone_status st = HONE_OK;
+    for (uint32_t i = 0; i < split->output_count && !st; i++)
+        st = make_output(split->constants, split->outputs[i], &outputs[i]);
+    if (!st) {
+        st = hone_interp_func(split->constants, args, split->input_count + split->output_count,
+                              &(hone_interp_options){0});
+        if (st) st = hone_status_annotate(st, "kernel '%s': laying out its weights", k->facts.name);
+    }
+    for (uint32_t i = 0; i < split->output_count; i++) {
+        if (!st) st = keep_output(pk, outputs[i]);
+        hone_tensor_destroy(outputs[i]);
+    }
+    return st;
+}
+
+/* *out_first: index of the first output in pk->made. */
 static hone_status pack(packing *pk, const part_kernel *k, const part_plan *plan,
                         const part_step *step, size_t *out_first) {
     const hone_constant_split *split = k->split;
     uint32_t count = split->input_count + split->output_count;
-    hone_tensor **args = hone_arena_alloc(pk->p->arena, (count + 1) * sizeof *args);
+    hone_tensor **args = hone_arena_zalloc(pk->p->arena, (count + 1) * sizeof *args);
     if (!args) return parts_no_memory();
     hone_hasher hasher;
     hone_hasher_init(&hasher, (uint64_t)(k - pk->p->kernels.data));
@@ -154,21 +184,15 @@ static hone_status pack(packing *pk, const part_kernel *k, const part_plan *plan
         *out_first = (size_t)known;
         return HONE_OK;
     }
-    *out_first = pk->p->packed.count;
-    for (uint32_t i = 0; i < split->output_count; i++) {
-        HONE_TRY(make_output(pk, split->constants, split->outputs[i]));
-        args[split->input_count + i] = hone_vec_last(&pk->p->packed);
-    }
+    *out_first = pk->made.count;
     if (!hone_map128_put(&pk->done, key, *out_first)) return parts_no_memory();
-    hone_status st = hone_interp_func(split->constants, args, count, &(hone_interp_options){0});
-    return st ? hone_status_annotate(st, "kernel '%s': laying out its weights", k->facts.name) : st;
+    return make_outputs(pk, k, args);
 }
 
-static hone_status add_tensor(parts *p, part_plan *plan, const hone_tensor *weight,
+static hone_status add_tensor(parts *p, part_plan *plan, const packed_weight *weight,
                               int32_t *out_index) {
     part_tensor made = {
-        .row = {.place = HONE_MT_WEIGHT, .rank = weight->rank},
-          .weight = weight
+        .row = {.place = HONE_MT_WEIGHT, .rank = weight->rank, .offset = weight->offset},
     };
     int32_t *shape = hone_arena_alloc(p->arena, ((size_t)weight->rank + 1) * sizeof *shape);
     if (!shape) return parts_no_memory();
@@ -178,7 +202,7 @@ static hone_status add_tensor(parts *p, part_plan *plan, const hone_tensor *weig
         is_made &= shape[d] >= 0;
     }
     made.shape = shape;
-    made.row.bytes = part_value_const(plan, (int64_t)hone_tensor_bytes(weight));
+    made.row.bytes = part_value_const(plan, weight->bytes);
     *out_index = (int32_t)plan->tensors.count;
     is_made &= made.row.bytes >= 0 && hone_vec_push(&plan->tensors, made);
     return is_made ? HONE_OK : parts_no_memory();
@@ -199,69 +223,42 @@ static hone_status pack_step(packing *pk, part_plan *plan, part_step *step) {
             args[i] = step->args[from];
             continue;
         }
-        HONE_TRY(add_tensor(p, plan, p->packed.data[first + (size_t)(-1 - from)], &args[i]));
+        HONE_TRY(add_tensor(p, plan, &pk->made.data[first + (size_t)(-1 - from)], &args[i]));
     }
     step->args = args;
     step->arg_count = split->arg_count;
     return HONE_OK;
 }
 
-/* Calls visit for each step of all plans. */
-static hone_status each_step(parts *p, hone_status (*visit)(void *ctx, part_plan *, part_step *),
-                             void *ctx) {
-    for (size_t e = 0; e < p->entries.count; e++) {
-        for (size_t i = 0; i < p->entries.data[e].plans.count; i++) {
-            part_plan *plan = &p->entries.data[e].plans.data[i];
-            for (size_t s = 0; s < plan->steps.count; s++)
-                HONE_TRY(visit(ctx, plan, &plan->steps.data[s]));
-        }
+/* ---- places ---- */
+
+static hone_status lay_step(packing *pk, part_plan *plan, part_step *step) {
+    if (step->kind == HONE_MT_KERNEL) HONE_TRY(pack_step(pk, plan, step));
+    for (uint32_t i = 0; i < step->arg_count; i++) {
+        part_tensor *tensor = &plan->tensors.data[step->args[i]];
+        if (tensor->weight) HONE_TRY(parts_put_weight(pk->p, tensor->weight, &tensor->row.offset));
     }
     return HONE_OK;
 }
 
-static hone_status visit_pack(void *ctx, part_plan *plan, part_step *step) {
-    return step->kind == HONE_MT_KERNEL ? pack_step(ctx, plan, step) : HONE_OK;
+static hone_status lay_plan(packing *pk, part_plan *plan) {
+    for (size_t s = 0; s < plan->steps.count; s++)
+        HONE_TRY(lay_step(pk, plan, &plan->steps.data[s]));
+    return HONE_OK;
 }
 
-hone_status parts_pack_weights(parts *p) {
-    packing pk = {.p = p};
-    hone_status st = each_step(p, visit_pack, &pk);
-    hone_map128_deinit(&pk.done);
-    return st;
-}
-
-/* ---- places ---- */
-
-static hone_status lay(parts *p, part_tensor *at) {
-    const hone_tensor *tensor = at->weight;
-    hone_hasher hasher;
-    hone_hasher_init(&hasher, 0);
-    hone_hasher_bytes(&hasher, tensor->data, hone_tensor_bytes(tensor));
-    hone_hasher_u64(&hasher, hone_tensor_bytes(tensor));
-    hone_hash128 hash = hone_hasher_finish(&hasher);
-    uint64_t known;
-    if (hone_map128_find(&p->weight_of, hash, &known)) {
-        at->row.offset = p->weights.data[known].offset;
-        return HONE_OK;
-    }
-    at->row.offset = p->weights_bytes;
-    int64_t bytes = (int64_t)hone_tensor_bytes(tensor);
-    int64_t align = parts_alignment(p);
-    p->weights_bytes += (bytes + align - 1) / align * align;
-    part_weight weight = {tensor, at->row.offset};
-    bool is_kept = hone_map128_put(&p->weight_of, hash, p->weights.count) &&
-                   hone_vec_push(&p->weights, weight);
-    return is_kept ? HONE_OK : parts_no_memory();
-}
-
-static hone_status visit_lay(void *ctx, part_plan *plan, part_step *step) {
-    for (uint32_t i = 0; i < step->arg_count; i++) {
-        part_tensor *tensor = &plan->tensors.data[step->args[i]];
-        if (tensor->weight) HONE_TRY(lay(ctx, tensor));
-    }
+static hone_status lay_entry(packing *pk, part_entry *entry) {
+    for (size_t i = 0; i < entry->plans.count; i++)
+        HONE_TRY(lay_plan(pk, &entry->plans.data[i]));
     return HONE_OK;
 }
 
 hone_status parts_lay_weights(parts *p) {
-    return each_step(p, visit_lay, p);
+    packing pk = {.p = p};
+    hone_status st = HONE_OK;
+    for (size_t e = 0; e < p->entries.count && !st; e++)
+        st = lay_entry(&pk, &p->entries.data[e]);
+    hone_map128_deinit(&pk.done);
+    hone_vec_deinit(&pk.made);
+    return st;
 }

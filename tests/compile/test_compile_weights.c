@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 #include "support/data/rng.h"
 #include "support/os/fs.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/sanitizer.h"
 
 static fixture shared;
 
@@ -218,11 +221,96 @@ static void refuses_what_does_not_fit(void **state) {
     HONE_ASSERT_ERROR(compile_with("U", 5), HONE_CODE_INVALID, "'U'");
 }
 
+/* ---- memory ---- */
+
+enum { LAYERS = 40, SIDE = 512, LAYER_BYTES = SIDE * SIDE * 4 };
+
+/* A layer whose weight is packed, and LAYERS calls of it, each with a weight of its own. */
+static void put_layers(hone_str *out) {
+    hone_str_append(out, HEAD);
+    hone_str_printf(out,
+                    "    @T.prim_func\n"
+                    "    def layer(X: T.Buffer((1, %d), \"float32\"), W: T.Buffer((%d, %d), "
+                    "\"float32\"), Y: T.Buffer((1, %d), \"float32\")):\n"
+                    "        P = T.alloc_buffer((%d, %d, 8))\n"
+                    "        for k, j in T.grid(%d, %d):\n"
+                    "            with T.block(\"pack\"):\n"
+                    "                vk, vj = T.axis.remap(\"SS\", [k, j])\n"
+                    "                P[vj // 8, vk, vj %% 8] = W[vk, vj]\n"
+                    "        for j, k in T.grid(%d, %d):\n"
+                    "            with T.block(\"layer\"):\n"
+                    "                vj, vk = T.axis.remap(\"SR\", [j, k])\n"
+                    "                with T.init():\n"
+                    "                    Y[0, vj] = T.float32(0)\n"
+                    "                Y[0, vj] = Y[0, vj] + X[0, vk] * P[vj // 8, vk, vj %% 8]\n"
+                    "    @R.function\n    def main(x: R.Tensor((1, %d), \"float32\")",
+                    SIDE, SIDE, SIDE, SIDE, SIDE / 8, SIDE, SIDE, SIDE, SIDE, SIDE, SIDE);
+    for (int i = 0; i < LAYERS; i++)
+        hone_str_printf(out, ", w%d: R.Tensor((%d, %d), \"float32\")", i, SIDE, SIDE);
+    hone_str_append(out, "):\n        with R.dataflow():\n");
+    for (int i = 0; i < LAYERS; i++) {
+        hone_str_printf(out, "            x%d = R.call_tir(M.layer, (%s", i + 1, i ? "" : "x");
+        if (i) hone_str_printf(out, "x%d", i);
+        hone_str_printf(out, ", w%d), out_sinfo=R.Tensor((1, %d), \"float32\"))\n", i, SIDE);
+    }
+    hone_str_printf(out, "            R.output(x%d)\n        return x%d\n", LAYERS, LAYERS);
+}
+
+static void make_layer_weight(int i, hone_graph_weight *out) {
+    static char names[LAYERS][8];
+    hone_tensor *tensor;
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, (int64_t[]){SIDE, SIDE}, &tensor));
+    for (int64_t e = 0; e < SIDE * SIDE; e++)
+        ((float *)tensor->data)[e] = (float)(i * SIDE * SIDE + e);
+    snprintf(names[i], sizeof names[i], "w%d", i);
+    *out = (hone_graph_weight){names[i], tensor};
+}
+
+static int64_t most_resident_bytes(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (int64_t)usage.ru_maxrss * 1024;
+}
+
+/* Whoever compiles a model of gigabytes has its weights in memory, but not what they are made into
+ * as well. */
+static void holds_one_packed_weight_at_a_time(void **state) {
+    (void)state;
+    hone_module *module;
+    hone_compile_result result;
+    hone_str text = {0};
+    hone_graph_weight weights[LAYERS];
+    for (int i = 0; i < LAYERS; i++)
+        make_layer_weight(i, &weights[i]);
+    put_layers(&text);
+    HONE_ASSERT_OK(fixture_module(hone_str_text(&text), &module));
+    hone_str_deinit(&text);
+    hone_compile_options options = fixture_options(&shared, "large");
+    options.no_schedule = true;
+    options.weight_values = weights;
+    options.weight_count = LAYERS;
+    int64_t before = most_resident_bytes();
+    HONE_ASSERT_OK(fixture_compile(module, &options, &result, NULL));
+    int64_t more = most_resident_bytes() - before, bytes = result.weights_bytes;
+    hone_compile_result_deinit(&result);
+    hone_module_release(module);
+    for (int i = 0; i < LAYERS; i++)
+        hone_tensor_destroy((hone_tensor *)(uintptr_t)weights[i].tensor);
+    assert_int_equal(bytes, (int64_t)LAYERS * LAYER_BYTES);
+#ifdef UNDER_SANITIZER
+    more = 0; /* what was freed is kept */
+#endif
+    /* what is bound is copied, and one weight is made at a time */
+    assert_in_range(more, 0, LAYERS * LAYER_BYTES + 12 * LAYER_BYTES);
+}
+
 int main(void) {
     if (fixture_begin(&shared)) return 1;
     const struct CMUnitTest misfits[] = {cmocka_unit_test(refuses_what_does_not_fit)};
+    const struct CMUnitTest memory[] = {cmocka_unit_test(holds_one_packed_weight_at_a_time)};
     int failed = HONE_RUN_ROWS("compile/weights", rows, check_row) +
-                 cmocka_run_group_tests_name("compile/weights", misfits, NULL, NULL);
+                 cmocka_run_group_tests_name("compile/weights", misfits, NULL, NULL) +
+                 cmocka_run_group_tests_name("compile/weights_memory", memory, NULL, NULL);
     fixture_end(&shared);
     return failed;
 }
