@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define DEFAULT_MAX_BATCH INT64_C(1000000)
-#define SLOW_AT_FIRST_SIGHT 10.0 /* incumbents; then one sample is enough */
+#define SLOW_AT_FIRST_SIGHT 10.0 /* incumbents; then one sample is enough beside the first run */
 #define NEAR_TIE 1.10            /* within this of the incumbent, or better: full effort */
 #define NEAR_EFFORT 1.0          /* share of min_repeat_ns spent on near ties … */
 #define FAR_EFFORT 0.4           /* … and on what is clearly behind */
@@ -48,8 +48,14 @@ static int64_t batch_for(const timing *t, double each_ns) {
     return want < (double)limit ? (int64_t)want : limit;
 }
 
+/* One run alone may say too much: who shares a CPU waits for milliseconds now and then. The first
+ * run, which is cold, was no faster than another one unless that waited. */
+static double believed(const timing *t, double each) {
+    return t->options->first_ns > 0 ? fmin(each, (double)t->options->first_ns) : each;
+}
+
 static bool is_hopeless(const timing *t, double each) {
-    double ratio = t->policy.incumbent_ns > 0 ? each / t->policy.incumbent_ns : 0;
+    double ratio = t->policy.incumbent_ns > 0 ? believed(t, each) / t->policy.incumbent_ns : 0;
     return ratio > SLOW_AT_FIRST_SIGHT && ratio > t->policy.slow_ratio;
 }
 
@@ -70,6 +76,7 @@ static int32_t find_batch(timing *t, int64_t *out_batch, double *out_verdict) {
             *out_verdict = each;
             return 0;
         }
+        each = believed(t, each);
     }
     for (;;) {
         int64_t batch = batch_for(t, each);
@@ -92,7 +99,8 @@ static bool is_enough(const timing *t, const hone_run_result *result, int64_t sa
     if (result->sample_count == 0) return false;
     if (t->options->budget_ns > 0 && t->passed_ns >= t->options->budget_ns) return true;
     if (result->sample_count >= t->policy.max_samples) return true;
-    if (sampled_ns >= LONG_EFFORT * t->policy.min_repeat_ns) return true; /* each one is long */
+    double least = believed(t, result->best_ns) * (double)result->batch * result->sample_count;
+    if (least >= LONG_EFFORT * (double)t->policy.min_repeat_ns) return true; /* each one is long */
     if (result->sample_count < t->policy.min_samples) return false;
     const double incumbent = t->policy.incumbent_ns;
     bool near = incumbent <= 0 || result->median_ns <= incumbent * NEAR_TIE;
