@@ -19,6 +19,7 @@ hone_status hone_pass_channels_last(hone_module *module, const hone_graph_option
 hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_share_repeated(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_note_patterns(hone_module *module, const hone_graph_options *options);

@@ -21,8 +21,9 @@ static const char *const prepare[] = {"link_memory",     "choose",         "link
                                       "compose",         "normalize",      "fold_constants",
                                       "fold_batch_norm", "decompose",      "channels_last",
                                       "fold_transpose",  "fold_constants", "normalize",
-                                      "fuse_attention",  "legalize",       "fuse",
-                                      "specialize",      "prune",          NULL};
+                                      "fuse_attention",  "share_repeated", "legalize",
+                                      "fuse",            "specialize",     "prune",
+                                      NULL};
 static const char *const interpret[] = {"link_memory", "link_calls", "bind",     "infer", "compose",
                                         "normalize",   "decompose",  "legalize", "prune", NULL};
 static const char *const zero[] = {

@@ -172,13 +172,13 @@ static hone_status softmax_beside(onnx_reader *r, hone_garg sink, hone_garg x, h
 }
 
 /* How much of each value a query takes; out[0] to out[3]: the products, these after the cap, with
- * the bias, and the weights. Both factors get the root of the scale. */
+ * the bias, and the weights. Queries get the whole scale: there are as many keys, and more of them
+ * where few tokens are new. */
 static hone_status weigh(onnx_reader *r, const onnx_attention *a, hone_garg out[4]) {
     const hone_sinfo *info;
-    hone_garg args[2], bias;
+    hone_garg args[2] = {a->q, a->k}, bias;
     hone_attr turn = {"transpose_b", HONE_VALUE_OF_BOOL(1)}, axis = {"axis", HONE_VALUE_OF_INT(-1)};
-    HONE_TRY(onnx_with_scalar(r, "multiply", a->q, sqrt(a->scale), &args[0]));
-    HONE_TRY(onnx_with_scalar(r, "multiply", a->k, sqrt(a->scale), &args[1]));
+    HONE_TRY(onnx_with_scalar(r, "multiply", args[0], a->scale, &args[0]));
     HONE_TRY(onnx_emit(r, "matmul", 2, args, 1, &turn, &out[0]));
     HONE_TRY(onnx_info(r, &out[0], &info));
     out[1] = out[0];
