@@ -46,6 +46,7 @@ class Work:
 
     def __init__(self):
         self.nodes, self.inputs, self.weights, self.feed = [], [], [], {}
+        self.opset = OPSET
 
     def input(self, *shape, kind="f"):
         name, data = f"x{len(self.inputs)}", numbers(kind, shape)
@@ -69,8 +70,9 @@ class Work:
     def model(self):
         result = helper.make_empty_tensor_value_info(self.nodes[-1].output[0])
         graph = helper.make_graph(self.nodes, "work", self.inputs, [result], self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
-        model.ir_version = 9
+        domains = {"": self.opset, **{n.domain: 1 for n in self.nodes if n.domain}}
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*d) for d in domains.items()])
+        model.ir_version = 10
         return onnx.shape_inference.infer_shapes(model)
 
 
