@@ -66,9 +66,13 @@ static hone_status find_target(const char *triple, LLVMTargetRef *out) {
  * loads might sink across: they give up early.
  * The same instructions come out, in a fifth of the time.
  * Innermost loops begin at a cache line: elsewhere some run at half their speed.
+ * Statements side by side become no vectors: LLVM 19 narrows what they compute as signed numbers
+ * and goes on with it as unsigned ones (uitofp of 0 - x gave 65535), and runs that pass whatever
+ * the options of the pass builder say.
  * LLVM takes these options once per process only. */
 static void set_llvm_options(void) {
     static const char *const options[] = {"hone",
+                                          "-vectorize-slp=false",
                                           "-dag-maps-huge-region=200",
                                           "-dag-maps-reduction-size=100",
                                           "-enable-post-misched=false",
@@ -101,7 +105,6 @@ hone_status gen_machine(const char *triple, const char *cpu, const char *feature
 hone_status gen_optimise(gen *g, LLVMTargetMachineRef machine, bool is_scheduled) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
-    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     LLVMErrorRef error =
         LLVMRunPasses(g->module, g->processor->passes(is_scheduled), machine, options);
     LLVMDisposePassBuilderOptions(options);
