@@ -160,6 +160,8 @@ class Kills:
             if os.path.getsize(path) == 0 and not self.seen.get(path):
                 continue  # killed before anything stood in it; whoever comes next begins it
             done = self.call("db", "check", path)
+            if "is empty; tune, import" in done.stderr and not self.seen.get(path):
+                continue  # so was one that had its first page, and no table yet
             if done.returncode:
                 self.fault("check", verb, path, done.returncode, (done.stdout + done.stderr)[-300:])
                 os.unlink(path)
