@@ -67,6 +67,46 @@ static bool has_countable_bytes(const hone_buffer_info *info) {
     return is_countable;
 }
 
+enum { MOST_STEPS = 1 << 16 };
+
+/* Some of the dimensions from d on, moved by less than their extents, make up for `place`: two
+ * elements lie there. fuel: steps that may still be taken. */
+static bool comes_back(const hone_buffer_info *info, uint32_t d, int64_t place, bool is_moved,
+                       uint32_t *fuel) {
+    if (d == info->rank) return is_moved && place == 0;
+    int64_t stride = info->strides[d]->u.i, extent = info->shape[d]->u.i;
+    if (d + 1 == info->rank) {
+        int64_t by = stride ? -place / stride : 0;
+        bool is_far = by >= extent || by <= -extent;
+        if (stride == 0) return place == 0 && (is_moved || extent > 1);
+        return place % stride == 0 && !is_far && (is_moved || by != 0);
+    }
+    for (int64_t by = is_moved ? 1 - extent : 0; by < extent; by++) {
+        if (*fuel == 0) return false;
+        --*fuel;
+        if (comes_back(info, d + 1, place + by * stride, is_moved || by != 0, fuel)) return true;
+    }
+    return false;
+}
+
+/* Strides of what is allocated keep its elements apart. */
+static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    uint32_t fuel = MOST_STEPS;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t stride = hone_expr_const(info->strides[d]);
+        if (info->strides[d]->kind == HONE_EXPR_INT && info->strides[d]->u.i < 0) {
+            verify_error(v, id, "buffer '%s' has the negative stride %lld", info->name,
+                         (long long)info->strides[d]->u.i);
+            return;
+        }
+        int64_t extent = hone_expr_const(info->shape[d]);
+        if (stride < 0 || stride > INT32_MAX || extent < 1 || extent > INT32_MAX) return;
+    }
+    if (!comes_back(info, 0, 0, false, &fuel)) return;
+    verify_error(v, id, "the strides of buffer '%s' lay several of its elements in one place",
+                 info->name);
+}
+
 static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) {
     const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
     if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
@@ -90,6 +130,8 @@ static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) 
         return;
     }
     if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
+    bool is_own = info->alias_of == HONE_NO_ID && id != HONE_NO_ID;
+    if (is_own && info->strides) check_strides(v, id, info);
 }
 
 void verify_declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {

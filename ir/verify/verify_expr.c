@@ -169,7 +169,7 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
         verify_error(v, v->node, "'%s' has %u dimensions and is %s in '%s' with %u indices",
                      info->name, (unsigned)info->rank, verb, verify_block_name(v), (unsigned)rank);
     }
-    bool is_asked_for = v->is_asked_for;
+    bool is_asked_for = v->is_asked_for, is_placed = true;
     v->is_asked_for = false; /* numbers in the index are read */
     for (uint32_t d = 0; d < rank; d++) {
         verify_expr(v, indices[d]);
@@ -179,8 +179,11 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
         } else if (d < info->rank && !is_asked_for) {
             verify_bounds(v, info, d, indices[d], verb);
             if (!v->in_region && strcmp(verb, "read") == 0) verify_filled(v, buffer, d, indices[d]);
+        } else {
+            is_placed = false;
         }
     }
+    if (is_placed && rank == info->rank) verify_view_access(v, info, indices, verb);
 }
 
 /* Bit operations are of integers. */

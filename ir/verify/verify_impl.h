@@ -57,6 +57,10 @@ void verify_declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer);
 /* Sizes that the shape of a parameter or a view brings in. */
 void verify_define_sizes(verifier *v, const hone_buffer_info *info);
 
+/* verify_view.c: an access of a buffer that shows the storage of another one */
+void verify_view_access(verifier *v, const hone_buffer_info *view, const hone_expr *const *indices,
+                        const char *verb);
+
 /* verify_thread.c: a loop, by its extent and kind and by what is around it */
 void verify_loop(verifier *v, hone_node_id id);
 

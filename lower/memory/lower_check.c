@@ -13,6 +13,7 @@
 
 #include "ir/arith/arith.h"
 #include "ir/region/size_needs.h"
+#include "lower/memory/checked_index.h"
 
 typedef struct checking {
     hone_lower *lower;
@@ -31,8 +32,10 @@ static const hone_expr *extent_as(hone_ir *ir, const hone_expr *extent, hone_dty
     return cast && dtype.lanes > 1 ? hone_expr_broadcast(ir, cast, dtype.lanes) : cast;
 }
 
-static bool is_signed_index(hone_dtype dtype) {
-    return hone_dtype_is_int(dtype) && dtype.bits >= 32;
+/* As a signed number of 32 bits or more. */
+static const hone_expr *signed_index(hone_ir *ir, const hone_expr *index) {
+    if (!index || (hone_dtype_is_int(index->dtype) && index->dtype.bits >= 32)) return index;
+    return hone_expr_cast(ir, hone_dtype_with_lanes(HONE_DTYPE_I64, index->dtype.lanes), index);
 }
 
 /* The nearest index that there is. */
@@ -40,6 +43,16 @@ static const hone_expr *clamped(hone_ir *ir, const hone_expr *index, const hone_
     const hone_expr *zero = hone_expr_int(ir, index->dtype, 0);
     const hone_expr *last = hone_expr_sub(ir, end, hone_expr_int(ir, index->dtype, 1));
     return hone_expr_binary(ir, HONE_OP_MAX, hone_expr_binary(ir, HONE_OP_MIN, index, last), zero);
+}
+
+const hone_expr *lower_checked_index(hone_ir *ir, bool is_gpu, const hone_expr *index,
+                                     const hone_expr *extent) {
+    index = signed_index(ir, index);
+    const hone_expr *end = index && extent ? extent_as(ir, extent, index->dtype) : NULL;
+    const hone_expr *args[] = {index, end};
+    if (!end) return NULL;
+    return is_gpu ? clamped(ir, index, end)
+                  : hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
 }
 
 /* Its lanes lie in [0, end) if the first and the last one do. */
@@ -67,16 +80,11 @@ static const hone_expr *checked(checking *c, const hone_expr *index, const hone_
                                 bool is_row) {
     hone_ir *ir = &c->lower->ir;
     if (is_known(c, index, extent, is_row)) return index;
-    if (!is_signed_index(index->dtype)) {
-        hone_dtype wide = hone_dtype_with_lanes(HONE_DTYPE_I64, index->dtype.lanes);
-        index = hone_expr_cast(ir, wide, index);
-    }
+    index = signed_index(ir, index);
     const hone_expr *end = index ? extent_as(ir, extent, index->dtype) : NULL;
-    const hone_expr *args[] = {index, end};
     if (!end) return NULL;
     if (index->dtype.lanes == 1 && hone_arith_is_within(&c->arith, index, end)) return index;
-    if (c->is_gpu) return clamped(ir, index, end);
-    return hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+    return lower_checked_index(ir, c->is_gpu, index, extent);
 }
 
 /* A list of the indices with checks; the old one where there are none. NULL without memory. */

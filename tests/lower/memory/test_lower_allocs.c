@@ -288,7 +288,26 @@ static const struct row flatten_rows[] = {
     {"a view begins where it says",
      HEAD "    V = T.decl_buffer((4, 4), \"int32\", data=A.data, elem_offset=n)\n"
           "    for i, j in T.grid(4, 4):\n"
-          "        Y[i * 4 + j] = V[i, j]\n", "[n + i * 4 + j]"},
+          "        Y[i * 4 + j] = V[i, j]\n",                    "[T.checked_index(n + i * 4 + j, 64)]"},
+    {"a view that ends where its storage does",
+     HEAD "    V = T.decl_buffer((4, 15), \"int32\", data=A.data, elem_offset=4)\n"
+          "    for i, j in T.grid(4, 15):\n"
+          "        Y[i * 4 + j] = V[i, j]\n",                    "[i * 15 + j + 4]"                    },
+    {"a view of bytes",
+     HEAD "    V = T.decl_buffer((4, 64), \"int8\", data=A.data)\n"
+          "    for i, j in T.grid(4, 16):\n"
+          "        Y[i * 4 + j] = T.Cast(\"int32\", V[i, j])\n", "[i * 64 + j]"                        },
+    {"a view that may end behind its storage",
+     HEAD "    V = T.decl_buffer((4, n), \"int32\", data=A.data)\n"
+          "    for i, j in T.grid(4, n):\n"
+          "        if i * n + j < 64:\n"
+          "            Y[i * n + j] = V[i, j]\n",                "V_1[T.checked_index(n * i + j, 64)]" },
+    {"storage is as long as its strides reach",
+     HEAD "    X = T.alloc_buffer((4, 16), \"int32\", strides=[20, 1])\n"
+          "    for i, j in T.grid(4, 16):\n"
+          "        X[i, j] = A[i * 16 + j]\n"
+          "    for i, j in T.grid(4, 16):\n"
+          "        Y[i * 16 + j] = X[i, 15 - j] + n\n",          "alloc_buffer((76,)"                  },
 };
 
 static void keeps_what_is_touched(void **state) {
