@@ -30,7 +30,7 @@
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/reduce_feed.h"
 
-enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 8, LEAST_FED = 7 };
+enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 16, LEAST_FED = 7 };
 
 /* S[index] = S[index] op f */
 typedef struct step {

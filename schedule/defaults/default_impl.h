@@ -103,6 +103,12 @@ hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *li
 hone_status hone_default_groups(hone_default_nest *n, hone_node_id block);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
+/* default_dots.c: products both sides of which lie along their sum. out_is_done: it scheduled this
+ * block. */
+hone_status hone_default_dots(hone_default_nest *n, bool *out_is_done);
+/* What a step of the reduction takes for so many sums, in operations of vectors; HUGE_VAL where it
+ * is no such product. */
+double hone_default_dots_time(const hone_default_nest *n, double sums);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
 /* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:
@@ -117,6 +123,9 @@ hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: annotates what else reduces along contiguous memory, so that lowering collects
  * it in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
+/* A choice that is made already: lowering collects the sums of a loop in so many vectors each, 1, 2,
+ * 4 or 8. */
+hone_status hone_default_collect(hone_schedule *sch, hone_rv loop, int64_t registers);
 /* How many neighbours in memory a block reads in a loop that reduces and those around it, which go
  * straight on (the rows of an image): their extents together. */
 int64_t hone_default_run_length(hone_schedule *sch, hone_node_id block, hone_node_id loop);

@@ -182,12 +182,15 @@ static double plain_time(const hone_default_nest *n, const hone_packed *p) {
     return hone_default_least_time(n, all) * (double)extent_of(p, p->outer_row);
 }
 
-/* What it takes without a copy of an operand of the run: sums of lanes along the reduction, each
- * with a load of its own, few of which are under way at a time, where all lies along it. */
+/* What it takes without a copy of an operand of the run: sums of lanes along the reduction, in
+ * tiles (default_dots.c), or each with a load of its own, few of which are under way at a time,
+ * where all lies along it. */
 static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
     if (!n->facts.is_reduce_contiguous) return HUGE_VAL;
     double tall = (double)(extent_of(p, p->outer_row) * extent_of(p, (int32_t)p->row));
-    return LANES_STEP * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
+    double sums = tall * (double)extent_of(p, (int32_t)p->column);
+    double apart = LANES_STEP * sums / (double)n->lanes, tiled = hone_default_dots_time(n, sums);
+    return tiled < apart ? tiled : apart;
 }
 
 static bool has_rows(const hone_packed *p, int64_t least) {

@@ -46,13 +46,12 @@ static int64_t register_count(int64_t extent, int64_t lanes) {
     return count;
 }
 
-/* A choice that is made already, so that a search can go on from here. */
-static hone_status annotate_registers(hone_schedule *sch, hone_rv loop, int64_t count) {
+hone_status hone_default_collect(hone_schedule *sch, hone_rv loop, int64_t registers) {
     static const int64_t counts[] = {1, 2, 4, 8};
     static const double probs[] = {0.1, 0.2, 0.35, 0.35};
     int64_t index = 0;
     hone_rv value;
-    while (counts[index] < count)
+    while (counts[index] < registers)
         index++;
     hone_decision decision = {1, &index};
     HONE_TRY(
@@ -156,7 +155,8 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
         }
         loop = around;
     }
-    return annotate_registers(sch, loops[count - 1], register_count(extent, limits->vector_lanes));
+    return hone_default_collect(sch, loops[count - 1],
+                                register_count(extent, limits->vector_lanes));
 }
 
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits) {

@@ -171,6 +171,8 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
     HONE_TRY(hone_default_across(&n, &is_done));
     if (is_done) return HONE_OK;
+    HONE_TRY(hone_default_dots(&n, &is_done));
+    if (is_done) return HONE_OK;
     if (!n.facts.is_reduce_contiguous || n.facts.keeps_order || is_plain_sum(&n)) return HONE_OK;
     return hone_default_lanes(&n);
 }

@@ -14,11 +14,24 @@ typedef struct loops {
     uint32_t top, parallel, vectorized, unrolled; /* top: nests below the root */
     uint32_t collected;                           /* reductions that lowering makes vectors of */
     int64_t longest_vector;
+    int64_t sums;  /* that are collected together */
     int64_t ahead; /* iterations, of a loop that asks for what is read then */
 } loops;
 
+/* Below a loop whose sums lowering collects. */
+static bool is_collected(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = hone_func_node(func, loop)->parent; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR &&
+            hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce"))
+            return true;
+    }
+    return false;
+}
+
 static loops count_loops(const hone_func *func) {
-    loops out = {0};
+    loops out = {.sums = 1};
     hone_node_id root = hone_func_root_block(func);
     for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
@@ -30,6 +43,8 @@ static loops count_loops(const hone_func *func) {
         int64_t extent = hone_expr_const(node->u.loop.range.extent);
         out.parallel += node->loop_kind == HONE_LOOP_PARALLEL;
         out.unrolled += node->loop_kind == HONE_LOOP_UNROLLED;
+        bool is_unrolled = node->loop_kind == HONE_LOOP_UNROLLED;
+        if (is_unrolled && is_collected(func, n)) out.sums *= extent;
         out.vectorized += node->loop_kind == HONE_LOOP_VECTORIZED;
         out.collected += hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce") != NULL;
         out.ahead += hone_attrs_int(&node->u.loop.annotations, "pragma_prefetch", 0);
@@ -110,7 +125,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         1, 1, 2, 16},
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         1, 1, 2, 0 },
     {"a chain becomes one loop",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
@@ -437,6 +452,51 @@ static void sums_are_collected_along_rows(void **state) {
     }
 }
 
+/* Both sides of a product lie along its sum: a few rows share what is read of columns, and columns
+ * what is read of rows. */
+static void products_along_their_sum_have_tiles(void **state) {
+    (void)state;
+    static const struct {
+        int rows, columns, sum;
+        uint32_t collected;
+        int64_t sums;
+    } cases[] = {
+        {1,   40, 96, 1, 8 },
+        {3,   40, 96, 1, 6 },
+        {3,   40, 97, 1, 6 },
+        {4,   37, 45, 1, 12}, /* columns with a rest */
+        {5,   40, 19, 1, 10},
+        {3,   40, 15, 0, 1 }, /* a sum too short for two vectors */
+        {200, 40, 96, 0, 1 }, /* rows for which the right side is laid out */
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer((%d, %d), \"float32\"), B: T.Buffer((%d, %d), \"float32\"), "
+                 "C: T.Buffer((%d, %d), \"float32\")):\n"
+                 "    for i, j, k in T.grid(%d, %d, %d):\n"
+                 "        with T.block(\"C\"):\n"
+                 "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                 "            with T.init():\n"
+                 "                C[vi, vj] = T.float32(0)\n"
+                 "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",
+                 cases[i].rows, cases[i].sum, cases[i].columns, cases[i].sum, cases[i].rows,
+                 cases[i].columns, cases[i].rows, cases[i].columns, cases[i].sum);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = true;
+        for (size_t m = 0; m < DEFAULT_MACHINES; m++)
+            is_good = is_good && default_trial_is_right(func, &default_machines[m], m);
+        hone_module_release(module);
+        assert_true(is_good);
+        loops got = loops_of(text);
+        assert_int_equal(got.collected, cases[i].collected);
+        assert_int_equal(got.sums, cases[i].sums);
+        assert_int_equal(got.vectorized == 0, cases[i].collected);
+    }
+}
+
 /* Planes that lie in one piece are one run, however short their rows are; parts of them are not. */
 static void planes_are_summed_as_one_row(void **state) {
     (void)state;
@@ -560,6 +620,7 @@ int main(void) {
         cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
+        cmocka_unit_test(products_along_their_sum_have_tiles),
         cmocka_unit_test(large_images_are_gone_over_once),
         cmocka_unit_test(transposes_have_tiles),
     };
