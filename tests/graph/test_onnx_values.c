@@ -327,6 +327,17 @@ static const value_row rows[] = {
         "input x f32 1,2,1,2\nconst w f32 2,1,1,2 = 1,2,10,20\n"
         "node ConvTranspose x,w -> y strides=[1,2] group=2",
         "3,5,7,inf", "3,6,5,10,70,140,inf,inf"),
+    ROW("ConvTranspose of one element in each of two channels, padding and a bias",
+        "input x f32 2,2,1,1\nconst w f32 2,2,1,3 = 1,2,3,4,5,6,10,20,30,40,50,60\n"
+        "const b f32 2 = 100,200\nnode ConvTranspose x,w,b -> y strides=[1,2] pads=[0,1,0,0]",
+        "1,2,0,1", "142,163,305,326,120,130,250,260"),
+    ROW("ConvTranspose of one element whose result is larger than its kernel",
+        "input x f32 1,1,1\nconst w f32 1,1,2 = 1,10\n"
+        "node ConvTranspose x,w -> y strides=[3] output_padding=[2]",
+        "2", "2,20,0,0"),
+    ROW("ConvTranspose of one element in each of two groups",
+        "input x f32 1,2,1\nconst w f32 2,1,2 = 1,2,10,20\nnode ConvTranspose x,w -> y group=2",
+        "3,5", "3,6,50,100"),
     ROW("ConvTranspose that is padded beyond its kernel",
         "input x f32 1,1,4\nconst w f32 1,1,1 = 1\nnode ConvTranspose x,w -> y pads=[1,1]",
         "1,2,3,4", "2,3"),

@@ -242,32 +242,72 @@ static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, onnx_
     return fit_output(data, w, strcmp(mode, "SAME_UPPER") == 0, has_size ? wanted : NULL, more);
 }
 
+/* One element, as a model that makes images begins with: each tap is multiplied with it once. */
+static bool is_alone(const hone_sinfo *data, const hone_sinfo *weight, const onnx_window *w,
+                     const int64_t *more) {
+    bool is_alone = hone_extent_same(data->shape[1], weight->shape[0]);
+    for (uint32_t i = 0; i < w->spatial && is_alone; i++) {
+        int64_t left = w->kernel[i] - w->pads[i] - w->pads[i + w->spatial];
+        is_alone = hone_expr_is_int_value(data->shape[i + 2], 1) && w->dilations[i] == 1 &&
+                   more[i] == 0 && left > 0;
+    }
+    return is_alone;
+}
+
+/* The channels by the taps that padding leaves. */
+static hone_status multiply_alone(onnx_reader *r, const hone_sinfo *data, const hone_sinfo *weight,
+                                  const onnx_window *w, hone_garg *out) {
+    const hone_expr *made[ONNX_MAX_SPATIAL + 2] = {data->shape[0], weight->shape[1]};
+    const hone_expr *rows[] = {data->shape[0], data->shape[1]};
+    const hone_expr *columns[] = {data->shape[1], weight->shape[1]};
+    hone_garg args[2] = {r->inputs[0], r->inputs[1]};
+    hone_attr attrs[1];
+    uint32_t attr_count = 0;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t begin = w->pads[i], end = w->kernel[i] - w->pads[i + w->spatial];
+        if (end - begin < w->kernel[i])
+            HONE_TRY(onnx_emit_slice(r, args[1], i + 2, begin, end, &args[1]));
+        made[i + 2] = hone_extent_int(&r->ir, end - begin);
+        columns[1] = hone_extent_mul(&r->ir, columns[1], made[i + 2]);
+    }
+    HONE_TRY(onnx_emit_reshape(r, args[0], 2, rows, &args[0]));
+    HONE_TRY(onnx_emit_reshape(r, args[1], 2, columns, &args[1]));
+    if (onnx_has_input(r, 2)) onnx_wide_product(r, data->dtype, attrs, &attr_count);
+    HONE_TRY(onnx_emit(r, "matmul", 2, args, attr_count, attrs, out));
+    return onnx_emit_reshape(r, *out, w->spatial + 2, made, out);
+}
+
+static hone_status emit_transposed(onnx_reader *r, const hone_sinfo *data, const onnx_window *w,
+                                   int64_t groups, const int64_t *more, hone_garg *out) {
+    const char *op = hone_arena_printf(r->arena, "nn.conv%ud_transpose", w->spatial);
+    if (!op) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_attr attrs[6] = {
+        {"strides",          onnx_ints_value(r,    w->spatial, w->strides)},
+        {"padding",       onnx_ints_value(r,                           2 * w->spatial, w->pads)},
+        {"output_padding",onnx_ints_value(r,w->spatial, more)},
+        {"dilation",                  onnx_ints_value(r,                       w->spatial, w->dilations)},
+        {"groups",        HONE_VALUE_OF_INT(groups)                                                },
+    };
+    uint32_t attr_count = 5;
+    if (onnx_has_input(r, 2)) onnx_wide_product(r, data->dtype, attrs, &attr_count);
+    return onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out);
+}
+
 static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data, *weight, *made;
     onnx_window w = {0};
     int64_t groups, more[ONNX_MAX_SPATIAL];
-    const char *op;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, weight, &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_transposed(r, data, &w, more));
-    op = hone_arena_printf(r->arena, "nn.conv%ud_transpose", w.spatial);
-    if (!op) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    hone_attr attrs[6] = {
-        {"strides",          onnx_ints_value(r,    w.spatial, w.strides)},
-        {"padding",        onnx_ints_value(r,                            2 * w.spatial, w.pads)},
-        {"output_padding",onnx_ints_value(r,w.spatial, more)},
-        {"dilation",                  onnx_ints_value(r,                       w.spatial, w.dilations)},
-        {"groups",         HONE_VALUE_OF_INT(groups)                                                  },
-    };
-    uint32_t attr_count = 5;
-    hone_dtype dtype = data->dtype;
-    if (onnx_has_input(r, 2)) onnx_wide_product(r, dtype, attrs, &attr_count);
-    HONE_TRY(onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out));
+    HONE_TRY(groups == 1 && is_alone(data, weight, &w, more)
+                 ? multiply_alone(r, data, weight, &w, out)
+                 : emit_transposed(r, data, &w, groups, more, out));
     HONE_TRY(onnx_info(r, out, &made));
-    return add_bias(r, made->shape[1], w.spatial, dtype, out);
+    return add_bias(r, made->shape[1], w.spatial, data->dtype, out);
 }
 
 /* ---- pools ---- */
