@@ -58,17 +58,18 @@ static void write_bias_place(writer *w) {
     }
 }
 
-/* Numbers of bfloat16 that are below all others (masks that are no -inf) stay above what is hidden,
- * and finite when they are scaled: a row of nothing but them counts all its keys alike. */
+/* Numbers of bfloat16 and float32 that are below all others (masks that are no -inf) stay finite
+ * when they are scaled: a row of nothing but them counts all its keys alike. */
 static void write_bias(writer *w) {
     static const char whole[] = "T.Cast(\"float32\", M[$MAT])";
-    if (w->a->dtype.code != HONE_DTYPE_CODE_BFLOAT) {
+    hone_dtype dtype = w->a->bias_dtype;
+    if (dtype.bits == 16 && dtype.code != HONE_DTYPE_CODE_BFLOAT) {
         write(w, whole);
         return;
     }
     hone_str_append(&w->out, "T.if_then_else(");
     write(w, whole);
-    hone_str_append(&w->out, " > T.float32(-3.395e38), T.max(");
+    hone_str_append(&w->out, " >= T.float32(-3.4028234663852886e38), T.max(");
     write(w, whole);
     hone_str_append(&w->out, ", T.float32(-5e29)), ");
     write(w, whole);
@@ -79,7 +80,7 @@ static void write_bias_type(writer *w) {
     write(w, "T.Buffer((");
     for (int32_t d = 0; d < w->a->bias_rank; d++)
         hone_str_printf(&w->out, "%lld, ", (long long)w->a->bias_shape[d]);
-    write(w, "), $TYPE)");
+    write(w, w->a->bias_dtype.bits == 32 ? "), \"float32\")" : "), $TYPE)");
 }
 
 static bool has_bias(const hone_attention *a) {
@@ -292,6 +293,7 @@ static bool is_wanted(const hone_attention *a, const char *letters, size_t count
         bool holds = letters[i] == 'b'   ? has_bias(a)
                      : letters[i] == 'n' ? !has_bias(a)
                      : letters[i] == 'c' ? a->is_causal
+                     : letters[i] == 'z' ? a->takes_nothing
                                          : has_edge(a);
         if (holds) return true;
     }

@@ -26,6 +26,8 @@ typedef struct hone_attention {
     int64_t past;      /* 0 or more */
     int32_t bias_rank; /* of what is added to the products, 0 to 4; -1: nothing is */
     int64_t bias_shape[4];
+    hone_dtype bias_dtype; /* that of the tensors, or float32 */
+    bool takes_nothing;    /* what a query gets of which the bias hides all keys: 0, else NaN */
 } hone_attention;
 
 /* Shared memory that a block of the kernel takes, in bytes; 0 where there is no such kernel: heads

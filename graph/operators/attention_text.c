@@ -46,7 +46,7 @@ static const char *const softmax_lines[] = {
     "?ck if $ISEDGE:",
     "?ck  for x in T.unroll($BN // 2):",
     "?ck   if $ISHIDDEN:",
-    "?ck    S[x] = T.float32(-1e30)",
+    "?ck    S[x] = -T.infinity(\"float32\")",
     "for r in T.unroll(2):",
     " now[r] = most[r]",
     " for x in T.unroll($BN // 4):",
@@ -77,6 +77,8 @@ static const char *const total_lines[] = {
     "for r in T.unroll(2):",
     " total[r] = total[r] + T.tvm_warp_shuffle_xor(T.uint32(4294967295), total[r], 1, 32, 32)",
     " total[r] = total[r] + T.tvm_warp_shuffle_xor(T.uint32(4294967295), total[r], 2, 32, 32)",
+    "?z  if total[r] == T.float32(0):",
+    "?z   total[r] = T.infinity(\"float32\")",
     " total[r] = T.float32(1) / total[r]",
 };
 

@@ -2,7 +2,8 @@
  *
  * $NAME stands for a size or an expression (attention_kernel.c has the names); a line that begins
  * with ?X stands only where one of the letters holds: b bias, n no bias, c causal, k keys that do
- * not fill tiles. A line =NAME stands for the lines of a part, indented as it is. */
+ * not fill tiles, z zeros for queries that see no key. A line =NAME stands for the lines of a part,
+ * indented as it is. */
 #ifndef HONE_GRAPH_OPERATORS_ATTENTION_TEXT_H
 #define HONE_GRAPH_OPERATORS_ATTENTION_TEXT_H
 

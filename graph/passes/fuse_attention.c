@@ -2,7 +2,8 @@
  *   matmul(softmax(matmul(q, k, transpose_b) + bias), v)  ⇒  call_tir of attention_kernel.h
  * where nobody else wants what is between. Scales of q, k and the products, and the order of axes
  * before and behind, become the kernel's own. A constant bias that hides what comes later is a
- * causal mask. Everything is looked at from the last product, or from the permute_dims behind it.
+ * causal mask. Products and softmax of float32 between tensors of 16 bits are the kernel's, whose
+ * sums are float32. Everything is looked at from the last value of the chain.
  * needs: infer, normalize, fold_transpose
  * keeps: everything else; what is left over goes with prune
  */
@@ -17,8 +18,14 @@
 
 typedef struct found {
     hone_attention is;
-    hone_garg q, k, v, bias; /* old arguments */
+    hone_garg q, k, v, bias;              /* old arguments */
+    const hone_gbind *q_as, *k_as, *v_as; /* what divides them into heads, or NULL */
 } found;
+
+/* What the last value of a chain is of the sums: narrowed, perhaps, after the others. */
+typedef struct ending {
+    const hone_gbind *sums, *turn, *reshape; /* turn, reshape: or NULL */
+} ending;
 
 /* ---- what defines what ---- */
 
@@ -84,17 +91,53 @@ static bool swaps_heads(const hone_gbind *bind) {
     return hone_graph_permutes(bind, 4, axes);
 }
 
-/* What is behind scales and an exchange of heads and sequence. */
-static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_order,
-                         double *io_scale) {
-    *out_order = HONE_HEADS_OUTSIDE;
+static bool is_wide(hone_dtype dtype) {
+    return hone_dtype_is_float(dtype) && dtype.bits == 32;
+}
+
+/* A value of float32 that one of 16 bits became: takes that. */
+static bool take_widening(hone_rewrite *rw, hone_garg *io) {
+    const hone_gbind *cast = maker(rw, io, "astype");
+    const hone_sinfo *to = cast ? info_of(rw, io) : NULL;
+    const hone_sinfo *from = cast ? info_of(rw, &cast->args[0]) : NULL;
+    if (!to || !from || !is_wide(to->dtype) || !hone_dtype_is_short_float(from->dtype))
+        return false;
+    *io = cast->args[0];
+    return true;
+}
+
+/* Takes what nobody else wants as another type: float32, or one of 16 bits. */
+static void skip_casts(hone_rewrite *rw, hone_garg *io) {
     for (;;) {
-        if (io_scale && take_scale(rw, io, io_scale)) continue;
+        const hone_gbind *cast = only_maker(rw, io, "astype");
+        const hone_sinfo *to = cast ? info_of(rw, io) : NULL;
+        const hone_sinfo *from = cast ? info_of(rw, &cast->args[0]) : NULL;
+        bool is_known = to && from &&
+                        (is_wide(to->dtype) || hone_dtype_is_short_float(to->dtype)) &&
+                        (is_wide(from->dtype) || hone_dtype_is_short_float(from->dtype));
+        if (!is_known) return;
+        *io = cast->args[0];
+    }
+}
+
+/* What is behind scales, wider types, an exchange of heads and sequence, and, where a wider type is
+ * behind that, the division into heads. */
+static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_order,
+                         const hone_gbind **out_reshape, double *io_scale) {
+    *out_order = HONE_HEADS_OUTSIDE;
+    *out_reshape = NULL;
+    for (;;) {
+        if ((io_scale && take_scale(rw, io, io_scale)) || take_widening(rw, io)) continue;
         const hone_gbind *turn = maker(rw, io, "permute_dims");
-        if (!turn || *out_order == HONE_HEADS_INSIDE || !swaps_heads(turn)) return;
+        if (!turn || *out_order == HONE_HEADS_INSIDE || !swaps_heads(turn)) break;
         *out_order = HONE_HEADS_INSIDE;
         *io = turn->args[0];
     }
+    const hone_gbind *reshape = maker(rw, io, "reshape");
+    hone_garg inner = reshape ? reshape->args[0] : *io;
+    if (!reshape || !take_widening(rw, &inner)) return;
+    *out_reshape = reshape;
+    *io = inner;
 }
 
 /* ---- the bias ---- */
@@ -119,7 +162,9 @@ static bool read_bias(hone_rewrite *rw, found *f) {
     const hone_sinfo *info = info_of(rw, &f->bias);
     const hone_attention *a = &f->is;
     const int64_t whole[] = {a->batch, a->heads, a->queries, a->keys};
-    if (!info || info->rank > 4 || !hone_dtype_equal(info->dtype, a->dtype)) return false;
+    if (!info || info->rank > 4) return false;
+    if (!hone_dtype_equal(info->dtype, a->dtype) && !is_wide(info->dtype)) return false;
+    f->is.bias_dtype = info->dtype;
     const hone_tensor *constant = constant_of(rw, &f->bias);
     const int64_t pasts[] = {a->keys - a->queries, 0};
     for (size_t i = 0; constant && i < HONE_COUNT(pasts); i++) {
@@ -153,40 +198,101 @@ static bool read_sizes(hone_rewrite *rw, const hone_gbind *products, const hone_
         if (size_of(q, d) < 1 || size_of(k, d) < 1 || size_of(k, d) != size_of(v, d)) return false;
         if (d != 2 && size_of(q, d) != size_of(k, d)) return false;
     }
-    bool is_short = q->dtype.bits == 16 && hone_dtype_is_float(q->dtype) &&
-                    hone_dtype_equal(q->dtype, k->dtype) && hone_dtype_equal(q->dtype, v->dtype);
     a->batch = size_of(q, 0);
     a->heads = size_of(q, 1);
     a->queries = size_of(q, 2);
     a->keys = size_of(k, 2);
     a->size = size_of(q, 3);
-    a->dtype = q->dtype;
-    return is_short;
+    return true;
 }
 
 /* From the softmax to the product of queries and keys. */
 static const hone_gbind *find_products(hone_rewrite *rw, const hone_gbind *softmax, found *f) {
     hone_garg at = softmax->args[0];
+    skip_casts(rw, &at);
     const hone_gbind *sum = only_maker(rw, &at, "add");
     f->bias.kind = HONE_GARG_NONE;
     if (sum) {
-        bool is_second =
-            sum->args[0].kind == HONE_GARG_VALUE &&
-            !(maker(rw, &sum->args[0], "matmul") || maker(rw, &sum->args[0], "multiply") ||
-              maker(rw, &sum->args[0], "divide"));
+        hone_garg first = sum->args[0];
+        skip_casts(rw, &first);
+        bool is_second = first.kind == HONE_GARG_VALUE &&
+                         !(maker(rw, &first, "matmul") || maker(rw, &first, "multiply") ||
+                           maker(rw, &first, "divide"));
         at = sum->args[is_second];
         f->bias = sum->args[!is_second];
     }
+    skip_casts(rw, &at);
     while (at.kind == HONE_GARG_VALUE && rw->uses[at.u.value] == 1 &&
            take_scale(rw, &at, &f->is.scale))
-        continue;
+        skip_casts(rw, &at);
     return only_maker(rw, &at, "matmul");
 }
 
-/* Four axes of the kernel's type: a scale of more axes gives its product more, too. */
-static bool is_of_kernel(hone_rewrite *rw, const hone_garg *arg, const hone_attention *a) {
+/* ---- queries that see no key ---- */
+
+static bool is_number(hone_rewrite *rw, const hone_garg *arg, double number) {
+    double value;
+    return read_scalar(rw, arg, &value) && value == number;
+}
+
+/* Whether a row of the bias is -inf altogether; a constant: no row is. */
+static bool asks_for_hidden(hone_rewrite *rw, const hone_garg *arg, const hone_garg *bias) {
+    const hone_tensor *known = constant_of(rw, arg);
+    for (int64_t i = 0; known && i < hone_tensor_count(known); i++)
+        if (hone_tensor_get_f64(known, i) != 0) return false;
+    if (known) return true;
+    const hone_gbind *equal = maker(rw, arg, "equal");
+    const hone_gbind *most = equal ? maker(rw, &equal->args[0], "max") : NULL;
+    if (!most || !is_number(rw, &equal->args[1], -HUGE_VAL)) return false;
+    const hone_sinfo *of = info_of(rw, &most->args[0]), *row = info_of(rw, &equal->args[0]);
+    bool is_it = bias->kind == HONE_GARG_VALUE && most->args[0].kind == HONE_GARG_VALUE &&
+                 most->args[0].u.value == bias->u.value;
+    if (!is_it || !of || !row || of->rank != row->rank || of->rank < 1) return false;
+    for (int32_t d = 0; d < of->rank; d++)
+        if (size_of(row, d) != (d + 1 < of->rank ? size_of(of, d) : 1)) return false;
+    return true;
+}
+
+/* The softmax; out_rule: the choice of 0 for queries that see no key, in front of it, or NULL. */
+static const hone_gbind *find_softmax(hone_rewrite *rw, const hone_gbind *sums,
+                                      const hone_gbind **out_rule) {
+    hone_garg at = sums->args[0];
+    skip_casts(rw, &at);
+    *out_rule = only_maker(rw, &at, "where");
+    if (*out_rule) {
+        if (!is_number(rw, &(*out_rule)->args[1], 0)) return NULL;
+        at = (*out_rule)->args[2];
+    }
+    return only_maker(rw, &at, "nn.softmax");
+}
+
+/* Four axes: a scale of more axes gives its product more, too. */
+static bool has_four_axes(hone_rewrite *rw, const hone_garg *arg, const hone_gbind *reshape) {
+    const hone_garg seen = reshape ? HONE_GARG_OF_VALUE(reshape->value) : *arg;
+    const hone_sinfo *info = info_of(rw, &seen);
+    return info && info->rank == 4;
+}
+
+static bool is_of_type(hone_rewrite *rw, const hone_garg *arg, hone_dtype dtype) {
     const hone_sinfo *info = info_of(rw, arg);
-    return info && info->rank == 4 && hone_dtype_equal(info->dtype, a->dtype);
+    return info && hone_dtype_equal(info->dtype, dtype);
+}
+
+static bool find_factors(hone_rewrite *rw, const hone_gbind *products, const hone_gbind *sums,
+                         found *f) {
+    hone_attention *a = &f->is;
+    f->q = products->args[0];
+    f->k = products->args[1];
+    f->v = sums->args[1];
+    look_through(rw, &f->q, &a->q, &f->q_as, &a->scale);
+    look_through(rw, &f->k, &a->k, &f->k_as, &a->scale);
+    look_through(rw, &f->v, &a->v, &f->v_as, NULL);
+    const hone_sinfo *q = info_of(rw, &f->q);
+    if (!q || !hone_dtype_is_short_float(q->dtype)) return false;
+    a->dtype = q->dtype;
+    return is_of_type(rw, &f->k, a->dtype) && is_of_type(rw, &f->v, a->dtype) &&
+           has_four_axes(rw, &f->q, f->q_as) && has_four_axes(rw, &f->k, f->k_as) &&
+           has_four_axes(rw, &f->v, f->v_as);
 }
 
 /* The greatest of scaled scores is that of scores, and what is hidden (-1e30) stays so. */
@@ -198,44 +304,92 @@ static bool find_attention(hone_rewrite *rw, const hone_gbind *sums, found *f) {
     *f = (found){
         .is = {.scale = 1, .bias_rank = -1}
     };
-    if (!is_product(sums, false)) return false;
-    const hone_gbind *softmax = only_maker(rw, &sums->args[0], "nn.softmax");
+    const hone_gbind *rule = NULL, *softmax = find_softmax(rw, sums, &rule);
     int64_t axis = softmax ? hone_attrs_int(&softmax->attrs, "axis", -1) : 0;
-    if (axis != -1 && axis != 3) return false;
+    if (!is_product(sums, false) || (axis != -1 && axis != 3)) return false;
     const hone_gbind *products = find_products(rw, softmax, f);
-    const hone_garg result = HONE_GARG_OF_VALUE(sums->value);
     if (!is_product(products, true) || !read_sizes(rw, products, sums, &f->is)) return false;
-    if (!is_of_kernel(rw, &sums->args[0], &f->is) || !is_of_kernel(rw, &result, &f->is))
-        return false;
-    f->q = products->args[0];
-    f->k = products->args[1];
-    f->v = sums->args[1];
-    look_through(rw, &f->q, &f->is.q, &f->is.scale);
-    look_through(rw, &f->k, &f->is.k, &f->is.scale);
-    look_through(rw, &f->v, &f->is.v, NULL);
-    if (!is_of_kernel(rw, &f->q, &f->is) || !is_of_kernel(rw, &f->k, &f->is) ||
+    if (!has_four_axes(rw, &sums->args[0], NULL) || !find_factors(rw, products, sums, f) ||
         !keeps_order(f->is.scale))
         return false;
-    return f->bias.kind == HONE_GARG_NONE || read_bias(rw, f);
+    bool has_bias = f->bias.kind != HONE_GARG_NONE;
+    if (rule && !(has_bias && asks_for_hidden(rw, &rule->args[0], &f->bias))) return false;
+    f->is.takes_nothing = rule != NULL;
+    if (has_bias) take_widening(rw, &f->bias);
+    return !has_bias || read_bias(rw, f);
+}
+
+/* From the last value to the sums. */
+static bool find_ending(hone_rewrite *rw, const hone_gbind *bind, ending *out) {
+    *out = (ending){0};
+    bool is_narrowed = false;
+    for (const hone_gbind *at = bind; at && at->kind == HONE_GBIND_CALL;) {
+        if (strcmp(at->callee, "matmul") == 0) {
+            out->sums = at;
+            return true;
+        }
+        if (strcmp(at->callee, "astype") == 0 && !is_narrowed) {
+            is_narrowed = true;
+        } else if (strcmp(at->callee, "reshape") == 0 && is_narrowed && !out->reshape &&
+                   !out->turn) {
+            out->reshape = at;
+        } else if (strcmp(at->callee, "permute_dims") == 0 && !out->turn && swaps_heads(at)) {
+            out->turn = at;
+        } else {
+            return false;
+        }
+        const hone_garg *inner = &at->args[0];
+        bool is_own = inner->kind == HONE_GARG_VALUE && rw->uses[inner->u.value] == 1;
+        at = is_own ? rw->defs[inner->u.value] : NULL;
+    }
+    return false;
 }
 
 /* ---- the call ---- */
 
-static hone_status emit(hone_rewrite *rw, const found *f, const hone_gbind *bind, bool *out_done) {
+/* In the shape that this bind gives; NULL: as it is. */
+static hone_status reshape_as(hone_rewrite *rw, const hone_gbind *bind, hone_garg *io) {
+    if (!bind) return HONE_OK;
+    const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
+    const hone_sinfo *info = info_of(rw, &self);
+    hone_garg args[] = {
+        *io, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)info->rank, .u.exprs = info->shape}
+    };
+    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, io);
+}
+
+/* The kernel's result: of the shape of the sums, turned or not. */
+static const hone_sinfo *result_info(hone_rewrite *rw, const found *f, const ending *end) {
+    const hone_garg self = HONE_GARG_OF_VALUE((end->turn ? end->turn : end->sums)->value);
+    hone_sinfo *info = hone_arena_alloc(rw->module->arena, sizeof *info);
+    if (!info) return NULL;
+    *info = *info_of(rw, &self);
+    info->dtype = f->is.dtype;
+    return info;
+}
+
+static hone_status emit(hone_rewrite *rw, const found *f, const ending *end, const hone_gbind *bind,
+                        bool *out_done) {
     const hone_garg *olds[] = {&f->q, &f->k, &f->v, &f->bias};
-    hone_garg args[4], out, self = {.kind = HONE_GARG_VALUE, .u.value = bind->value};
+    const hone_gbind *views[] = {f->q_as, f->k_as, f->v_as, NULL};
+    hone_garg args[4], out;
     uint32_t count = f->is.bias_rank >= 0 ? 4 : 3;
+    const hone_sinfo *result = result_info(rw, f, end);
     const char *name;
     hone_func *func;
-    for (uint32_t i = 0; i < count; i++)
+    if (!result) return HONE_NO_MEMORY("attention");
+    for (uint32_t i = 0; i < count; i++) {
         HONE_TRY(hone_rewrite_arg(rw, olds[i], &args[i]));
+        HONE_TRY(reshape_as(rw, views[i], &args[i]));
+    }
     HONE_TRY(hone_module_fresh_name(rw->module, "attention", &name));
     HONE_TRY(hone_attention_kernel(&f->is, name, rw->module->arena, &func));
     if (!hone_attrs_with(func->arena, &func->attrs, "op_pattern",
                          HONE_VALUE_OF_INT(HONE_PATTERN_OPAQUE), &func->attrs))
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "attention");
     HONE_TRY(hone_module_add_func(rw->module, func));
-    HONE_TRY(hone_rewrite_call_tir(rw, name, count, args, info_of(rw, &self), &out));
+    HONE_TRY(hone_rewrite_call_tir(rw, name, count, args, result, &out));
+    HONE_TRY(reshape_as(rw, end->reshape, &out));
     hone_rewrite_set(rw, bind->value, out);
     *out_done = true;
     return HONE_OK;
@@ -253,15 +407,15 @@ static bool fits(hone_attention *a, const hone_graph_options *options) {
 
 static hone_status fuse_one(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     const hone_graph_options *options = rw->ctx;
-    if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
-    const hone_gbind *sums = strcmp(bind->callee, "matmul") == 0 ? bind : NULL;
-    bool is_turned = !sums && strcmp(bind->callee, "permute_dims") == 0 && swaps_heads(bind);
-    if (is_turned) sums = only_maker(rw, &bind->args[0], "matmul");
+    const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
+    ending end;
     found f;
-    if (!sums || !find_attention(rw, sums, &f)) return HONE_OK;
-    f.is.out = is_turned ? HONE_HEADS_INSIDE : HONE_HEADS_OUTSIDE;
+    if (!find_ending(rw, bind, &end) || !find_attention(rw, end.sums, &f) ||
+        !is_of_type(rw, &self, f.is.dtype))
+        return HONE_OK;
+    f.is.out = end.turn ? HONE_HEADS_INSIDE : HONE_HEADS_OUTSIDE;
     if (!fits(&f.is, options)) return HONE_OK;
-    return emit(rw, &f, bind, out_done);
+    return emit(rw, &f, &end, bind, out_done);
 }
 
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options) {
