@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/operators/attention_text.h"
@@ -26,25 +27,32 @@ typedef struct writer {
 
 static void write(writer *w, const char *text);
 
-static void write_shape(writer *w, hone_head_order order, int64_t length) {
+static void write_shape(writer *w, hone_head_order order, int64_t length, int64_t heads) {
     const hone_attention *a = w->a;
     bool is_inside = order == HONE_HEADS_INSIDE;
     hone_str_printf(&w->out, "T.Buffer((%lld, %lld, %lld, %lld), ", (long long)a->batch,
-                    (long long)(is_inside ? length : a->heads),
-                    (long long)(is_inside ? a->heads : length), (long long)a->size);
+                    (long long)(is_inside ? length : heads),
+                    (long long)(is_inside ? heads : length), (long long)a->size);
     write(w, "$TYPE)");
 }
 
 /* The element where the part $CROW, $CCOLUMN of a tile begins, which begins at a row. */
-static void write_place(writer *w, hone_head_order order, int64_t length, const char *row,
-                        bool is_even) {
+static void write_place(writer *w, hone_head_order order, int64_t length, int64_t heads,
+                        const char *row, bool is_even) {
     bool is_inside = order == HONE_HEADS_INSIDE;
-    write(w, is_inside ? "((b * " : "((b * $H + h) * ");
+    char head[64];
+    snprintf(head, sizeof head, "%lld + h // %lld", (long long)heads,
+             (long long)(w->a->heads / heads));
+    if (is_inside)
+        hone_str_append(&w->out, "((b * ");
+    else
+        hone_str_printf(&w->out, "((b * %s) * ", head);
     hone_str_printf(&w->out, "%lld + ", (long long)length);
     if (!is_even) write(w, "T.min(");
     write(w, row);
     if (!is_even) hone_str_printf(&w->out, ", %lld)", (long long)length - 1);
-    write(w, is_inside ? ") * $H + h) * $D + $CCOLUMN * 8" : ") * $D + $CCOLUMN * 8");
+    if (is_inside) hone_str_printf(&w->out, ") * %s", head);
+    write(w, ") * $D + $CCOLUMN * 8");
 }
 
 /* The bias of an element: axes of one element stay. */
@@ -141,23 +149,25 @@ static void write_kernel_name(writer *w) {
     write(w, w->name);
 }
 static void write_query_type(writer *w) {
-    write_shape(w, w->a->q, w->a->queries);
+    write_shape(w, w->a->q, w->a->queries, w->a->heads);
 }
 static void write_key_type(writer *w) {
-    write_shape(w, w->a->k, w->a->keys);
+    write_shape(w, w->a->k, w->a->keys, w->a->k_heads);
 }
 static void write_value_type(writer *w) {
-    write_shape(w, w->a->v, w->a->keys);
+    write_shape(w, w->a->v, w->a->keys, w->a->v_heads);
 }
 static void write_result_type(writer *w) {
-    write_shape(w, w->a->out, w->a->queries);
+    write_shape(w, w->a->out, w->a->queries, w->a->heads);
 }
 static void write_query_place(writer *w) {
-    write_place(w, w->a->q, w->a->queries, "$QI * $BM + $CROW",
+    write_place(w, w->a->q, w->a->queries, w->a->heads, "$QI * $BM + $CROW",
                 w->a->queries % w->form->queries == 0);
 }
 /* A row of keys or values; tiles of groups go from the last to the first. */
-static void write_key_row(writer *w, hone_head_order order, int64_t tile, bool is_later) {
+static void write_key_row(writer *w, bool is_value, int64_t tile, bool is_later) {
+    hone_head_order order = is_value ? w->a->v : w->a->k;
+    int64_t heads = is_value ? w->a->v_heads : w->a->k_heads;
     bool is_even = !has_edge(w->a);
     hone_str row = {0};
     if (w->a->has_groups)
@@ -165,27 +175,27 @@ static void write_key_row(writer *w, hone_head_order order, int64_t tile, bool i
                         is_later ? " - i" : "");
     else
         hone_str_printf(&row, "(%lld%s) * $BN + $CROW", (long long)tile, is_later ? " + j" : "");
-    write_place(w, order, w->a->keys, hone_str_text(&row), is_even);
+    write_place(w, order, w->a->keys, heads, hone_str_text(&row), is_even);
     w->out.failed |= row.failed;
     hone_str_deinit(&row);
 }
 static void write_first_key(writer *w) {
-    write_key_row(w, w->a->k, 0, false);
+    write_key_row(w, false, 0, false);
 }
 static void write_first_value(writer *w) {
-    write_key_row(w, w->a->v, 0, false);
+    write_key_row(w, true, 0, false);
 }
 static void write_second_key(writer *w) {
-    write_key_row(w, w->a->k, 1, false);
+    write_key_row(w, false, 1, false);
 }
 static void write_third_key(writer *w) {
-    write_key_row(w, w->a->k, 2, false);
+    write_key_row(w, false, 2, false);
 }
 static void write_next_key(writer *w) {
-    write_key_row(w, w->a->k, w->a->has_groups ? 3 : 1, true);
+    write_key_row(w, false, w->a->has_groups ? 3 : 1, true);
 }
 static void write_next_value(writer *w) {
-    write_key_row(w, w->a->v, 1, true);
+    write_key_row(w, true, 1, true);
 }
 static void write_scale(writer *w) {
     hone_str_printf(&w->out, "%.9g", scale_of(w->a));

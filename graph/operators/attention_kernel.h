@@ -18,8 +18,9 @@ typedef enum hone_head_order {
 
 typedef struct hone_attention {
     int64_t batch, heads, queries, keys, size; /* size: of a head */
-    hone_dtype dtype;                          /* float16 or bfloat16, of all tensors */
-    bool has_groups; /* of four warps, which multiply what lies in shared memory (wgmma) */
+    int64_t k_heads, v_heads; /* divide `heads`, which share them: as many neighbours one */
+    hone_dtype dtype;         /* float16 or bfloat16, of all tensors */
+    bool has_groups;          /* of four warps, which multiply what lies in shared memory (wgmma) */
     hone_head_order q, k, v, out;
     double scale;      /* 1e-6 to 1e6 */
     bool is_causal;    /* query i sees keys up to i + past */

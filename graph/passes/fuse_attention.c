@@ -120,14 +120,50 @@ static void skip_casts(hone_rewrite *rw, hone_garg *io) {
     }
 }
 
-/* What is behind scales, wider types, an exchange of heads and sequence, and, where a wider type is
- * behind that, the division into heads. */
+static bool has_sizes(const hone_sinfo *info, int32_t rank, const int64_t *sizes) {
+    bool is_it = info && info->rank == rank;
+    for (int32_t d = 0; is_it && d < rank; d++)
+        is_it = size_of(info, d) == sizes[d];
+    return is_it;
+}
+
+/* [batch, heads, sequence, size] in which each head is there so many times: takes one of each. */
+static bool take_repeat(hone_rewrite *rw, hone_garg *io, int64_t *out_heads) {
+    const hone_gbind *joined = maker(rw, io, "reshape");
+    const hone_gbind *wide = joined ? maker(rw, &joined->args[0], "broadcast_to") : NULL;
+    const hone_gbind *apart = wide ? maker(rw, &wide->args[0], "reshape") : NULL;
+    if (wide && !apart) apart = maker(rw, &wide->args[0], "expand_dims");
+    const hone_sinfo *one = apart ? info_of(rw, &apart->args[0]) : NULL;
+    const hone_sinfo *many = apart ? info_of(rw, &joined->args[0]) : NULL;
+    if (!one || !many || one->rank != 4 || many->rank != 5) return false;
+    int64_t b = size_of(one, 0), h = size_of(one, 1), s = size_of(one, 2), d = size_of(one, 3);
+    int64_t times = size_of(many, 2);
+    const int64_t all[] = {b, h, times, s, d}, divided[] = {b, h, 1, s, d};
+    const int64_t whole[] = {b, h * times, s, d};
+    if (b < 1 || h < 1 || s < 1 || d < 1 || times < 1) return false;
+    if (!has_sizes(many, 5, all) || !has_sizes(info_of(rw, &wide->args[0]), 5, divided) ||
+        !has_sizes(info_of(rw, io), 4, whole))
+        return false;
+    *out_heads = h;
+    *io = apart->args[0];
+    return true;
+}
+
+/* What is behind scales, heads that are there several times (out_heads: not NULL), wider types, an
+ * exchange of heads and sequence, and, where a wider type is behind that, the division into heads.
+ */
 static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_order,
-                         const hone_gbind **out_reshape, double *io_scale) {
+                         const hone_gbind **out_reshape, double *io_scale, int64_t *out_heads) {
     *out_order = HONE_HEADS_OUTSIDE;
     *out_reshape = NULL;
+    bool may_repeat = out_heads != NULL;
     for (;;) {
         if ((io_scale && take_scale(rw, io, io_scale)) || take_widening(rw, io)) continue;
+        bool is_outside = *out_order == HONE_HEADS_OUTSIDE;
+        if (may_repeat && is_outside && take_repeat(rw, io, out_heads)) {
+            may_repeat = false;
+            continue;
+        }
         const hone_gbind *turn = maker(rw, io, "permute_dims");
         if (!turn || *out_order == HONE_HEADS_INSIDE || !swaps_heads(turn)) break;
         *out_order = HONE_HEADS_INSIDE;
@@ -199,7 +235,7 @@ static bool read_sizes(hone_rewrite *rw, const hone_gbind *products, const hone_
         if (d != 2 && size_of(q, d) != size_of(k, d)) return false;
     }
     a->batch = size_of(q, 0);
-    a->heads = size_of(q, 1);
+    a->heads = a->k_heads = a->v_heads = size_of(q, 1);
     a->queries = size_of(q, 2);
     a->keys = size_of(k, 2);
     a->size = size_of(q, 3);
@@ -284,9 +320,9 @@ static bool find_factors(hone_rewrite *rw, const hone_gbind *products, const hon
     f->q = products->args[0];
     f->k = products->args[1];
     f->v = sums->args[1];
-    look_through(rw, &f->q, &a->q, &f->q_as, &a->scale);
-    look_through(rw, &f->k, &a->k, &f->k_as, &a->scale);
-    look_through(rw, &f->v, &a->v, &f->v_as, NULL);
+    look_through(rw, &f->q, &a->q, &f->q_as, &a->scale, NULL);
+    look_through(rw, &f->k, &a->k, &f->k_as, &a->scale, &a->k_heads);
+    look_through(rw, &f->v, &a->v, &f->v_as, NULL, &a->v_heads);
     const hone_sinfo *q = info_of(rw, &f->q);
     if (!q || !hone_dtype_is_short_float(q->dtype)) return false;
     a->dtype = q->dtype;

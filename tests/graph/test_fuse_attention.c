@@ -147,6 +147,24 @@ static const struct row {
      "    p = R.nn.softmax(R.astype(" SCORES ", \"float32\"), axis=-1)\n"
      "    out = R.matmul(p, R.astype(v, \"float32\"))\n",
      SHARED_BYTES, 0, false},
+    {"heads that share keys and values", "float16", "1, 4, 40, 64", "1, 2, 70, 64", "",
+     "    r = R.reshape(R.broadcast_to(R.expand_dims(k, axis=[2]), (1, 2, 2, 70, 64)), (1, 4, 70, 64))\n"
+     "    u = R.reshape(R.broadcast_to(R.reshape(v, (1, 2, 1, 70, 64)), (1, 2, 2, 70, 64)), "
+     "(1, 4, 70, 64))\n"
+     "    s = R.multiply(R.matmul(q, R.permute_dims(r, axes=[0, 1, 3, 2])), R.const(0.125, TYPE))\n"
+     "    out = R.matmul(R.nn.softmax(s, axis=-1), u)\n",
+     SHARED_BYTES, 1, false},
+    {"the same, in float32 and in heads behind it", "float16", "2, 40, 256", "2, 40, 128", "",
+     "    a = R.permute_dims(R.reshape(R.astype(q, \"float32\"), (2, 40, 4, 64)), axes=[0, 2, 1, 3])\n"
+     "    b = R.permute_dims(R.reshape(R.astype(k, \"float32\"), (2, 40, 2, 64)), axes=[0, 2, 1, 3])\n"
+     "    c = R.permute_dims(R.reshape(R.astype(v, \"float32\"), (2, 40, 2, 64)), axes=[0, 2, 1, 3])\n"
+     "    r = R.reshape(R.broadcast_to(R.reshape(b, (2, 2, 1, 40, 64)), (2, 2, 2, 40, 64)), (2, 4, 40, 64))\n"
+     "    u = R.reshape(R.broadcast_to(R.reshape(c, (2, 2, 1, 40, 64)), (2, 2, 2, 40, 64)), (2, 4, 40, 64))\n"
+     "    s = R.matmul(a, R.permute_dims(r, axes=[0, 1, 3, 2]))\n"
+     "    p = R.nn.softmax(R.multiply(s, R.const(0.125, \"float32\")), axis=-1)\n"
+     "    o = R.permute_dims(R.matmul(p, u), axes=[0, 2, 1, 3])\n"
+     "    out = R.astype(R.reshape(o, (2, 40, 256)), TYPE)\n",
+     SHARED_BYTES, 1, false},
     {"weights in bytes", "float16", "1, 2, 64, 64", "1, 2, 70, 64", "",
      "    p = R.astype(R.multiply(R.nn.softmax(" SCORES ", axis=-1), R.const(100.0, TYPE)), \"int8\")\n"
      "    out = R.matmul(R.astype(p, TYPE), v)\n",
