@@ -81,6 +81,16 @@ class Backend(unittest.TestCase):
         self.same(Attention().eval(), torch.randint(0, 50, (2, 9)))
         self.same(dense().bfloat16().eval(), torch.randn(2, 8).bfloat16(), tolerance=3e-2)
 
+    def test_autocast(self):
+        net, x = dense().eval(), torch.randn(3, 8)
+
+        def called(value):
+            return net(value).softmax(-1)
+
+        with torch.autocast("cpu", dtype=torch.bfloat16):  # the result is of 32 bits
+            self.same(called, x, tolerance=2e-2)
+            self.same(net, x, tolerance=2e-2)
+
     def test_functions(self):
         self.same(lambda x: (x * x.shape[0], None, 3), torch.randn(3, 4))
         self.same(lambda x: torch.topk(x, 3), torch.randn(4, 9))
@@ -120,6 +130,15 @@ class Backend(unittest.TestCase):
                 for size in sizes:
                     x = torch.randn(size)
                     torch.testing.assert_close(made(x), net(x), rtol=1e-4, atol=1e-4)
+
+    def test_the_same_graph_with_other_arguments(self):
+        net, ids = Attention().eval(), torch.randint(0, 50, (2, 9))
+        made = self.compiled(net)
+        with torch.no_grad():
+            want = net(ids)["logits"]
+            for given in (ids, ids.t().contiguous().t()):  # its strides come as numbers, too
+                got = made(given)["logits"]
+                torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
 
     def losses(self, net, called, x):
         steps = torch.optim.SGD(net.parameters(), 0.01)

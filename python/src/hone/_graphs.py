@@ -29,7 +29,7 @@ class Plan:
     """A graph as ONNX, and how its arguments and results stand to those of the model."""
 
     onnx: bytes
-    inputs: Tuple[Tuple[int, str], ...]  # the argument, and the model's name for it
+    inputs: Tuple[int, ...]  # the arguments that the model takes, in its order
     outputs: Tuple[Any, ...]  # of the graph: _MADE for what the model gives (_COMPLEX: as pairs
     # of real numbers), else the value
 
@@ -350,10 +350,20 @@ def _quiet() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _convert(called: _Called, inputs: Sequence[Any], shapes: Any, names: List[str]) -> bytes:
+def _autocasts() -> List[Any]:
+    """The autocast of this thread, for another one to enter."""
+    torch = _torch()
+    return [torch.autocast(device, dtype=torch.get_autocast_dtype(device))
+            for device in ("cpu", "cuda") if torch.is_autocast_enabled(device)]
+
+
+def _convert(called: _Called, inputs: Sequence[Any], shapes: Any, names: List[str],
+             autocasts: Sequence[Any]) -> bytes:
     torch = _torch()
     given = tuple(as_real(inputs[i].detach()) for i in called.tensors)
-    with torch.no_grad(), _quiet():
+    with contextlib.ExitStack() as entered, torch.no_grad(), _quiet():
+        for autocast in autocasts:
+            entered.enter_context(autocast)
         program = torch.export.export(called.module, given, dynamic_shapes=shapes, strict=False)
         program = program.run_decompositions(_slower_ones())
         _check(program)
@@ -376,17 +386,17 @@ def export(graph: Any, inputs: Sequence[Any], freeze: bool, is_general: bool) ->
     called = _Called(_with_sizes_of_tensors(graph), inputs, _weights(graph) if freeze else [])
     if not any(kind in (_MADE, _COMPLEX) for kind in called.outputs):
         raise Unconvertible("it computes no tensor")
-    names = [f"in{i}" for i in called.tensors]
+    names = [f"in{i}" for i in range(len(called.tensors))]
     shapes = _shapes(graph, called.tensors) if is_general else None
     try:
         # a thread knows nothing of what torch is tracing here, and adds no guards to it
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
-            data = thread.submit(_convert, called, inputs, shapes, names).result()
+            data = thread.submit(_convert, called, inputs, shapes, names, _autocasts()).result()
     except Unconvertible:
         raise
     except Exception as raised:  # whatever torch's exporter raises
         raise Unconvertible(_reason(raised)) from raised
-    return Plan(data, tuple(zip(called.tensors, names)), called.outputs)
+    return Plan(data, tuple(called.tensors), called.outputs)
 
 
 # ---- the same ----
@@ -394,15 +404,23 @@ def export(graph: Any, inputs: Sequence[Any], freeze: bool, is_general: bool) ->
 _TOLERANCES = {"torch.float16": 1e-2, "torch.bfloat16": 5e-2, "torch.float64": 1e-6}
 
 
-def difference(made: Sequence[Any], want: Any) -> Optional[str]:
-    """In words, the first result that is not the same; None: there is none."""
+def coarsest_tolerance(graph: Any) -> float:
+    """Of the types that a graph computes in: with autocast they are shorter than its results'."""
+    seen = [node.meta.get("example_value", node.meta.get("val")) for node in graph.graph.nodes]
+    return max([_TOLERANCES.get(str(getattr(value, "dtype", None)), 0.0) for value in seen],
+               default=0.0)
+
+
+def difference(made: Sequence[Any], want: Any, tolerance: float = 0.0) -> Optional[str]:
+    """In words, the first result that is not the same; None: there is none. ``tolerance``: what its
+    type allows, or more."""
     wanted = want if isinstance(want, (tuple, list)) else (want,)
     pairs = [(index, as_real(ours), as_real(theirs.detach())) for index, (ours, theirs) in
              enumerate(zip(made, wanted)) if isinstance(theirs, _torch().Tensor)]
     # what is a hundredth of others in size may be what rounding left of a sum that is zero
     least = 0.01 * max([_largest(theirs) for _, _, theirs in pairs], default=0.0)
     for index, ours, theirs in pairs:
-        if not _is_same(ours, theirs, least):
+        if not _is_same(ours, theirs, least, tolerance):
             return f"result {index} is not the same"
     return None
 
@@ -414,12 +432,12 @@ def _largest(tensor: Any) -> float:
     return float(known.abs().max().item()) if known.numel() else 0.0
 
 
-def _is_same(ours: Any, theirs: Any, least: float) -> bool:
+def _is_same(ours: Any, theirs: Any, least: float, tolerance: float) -> bool:
     torch = _torch()
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         return False
     if not theirs.is_floating_point() or not theirs.numel():
         return bool(torch.equal(ours, theirs))
-    tolerance = _TOLERANCES.get(str(theirs.dtype), 1e-3)
+    tolerance = max(_TOLERANCES.get(str(theirs.dtype), 1e-3), tolerance)
     return bool(torch.allclose(ours, theirs, rtol=0, equal_nan=True,
                                atol=tolerance * max(_largest(theirs), least)))

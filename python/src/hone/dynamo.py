@@ -152,8 +152,10 @@ def _compile_one(graph: Any, inputs: Sequence[Any], options: Options,
                  is_general: bool = True) -> Compiled:
     plan = _graphs.export(graph, inputs, options.freeze, is_general)
     model = _model(plan.onnx, options, _target(inputs, options))
-    names = {port.name for port in model.inputs()}
-    taken = [index for index, name in plan.inputs if name in names]
+    taken = plan.inputs  # by order: the model may be of a graph that had other names for them
+    if len(model.inputs()) != len(taken):
+        raise _graphs.Unconvertible(f"the model takes {len(model.inputs())} inputs, the graph gives "
+                                    f"{len(taken)}")
     ready: Optional[Compiled] = prepare(model, [_graphs.as_real(inputs[i]) for i in taken])
     run = ready if ready is not None else _as_tuple(model)
     is_complex = any(_graphs.is_complex(inputs[i]) for i in taken)
@@ -181,6 +183,7 @@ class _Checked:
     def __init__(self, graph: Any, call: Compiled, options: Options) -> None:
         self._graph, self._call, self._options = graph, call, options
         self._is_checked = False
+        self._tolerance = _graphs.coarsest_tolerance(graph)  # torch forgets it after compiling
 
     def __call__(self, *values: Any) -> Any:
         return self._call(*values) if self._is_checked else self._first(*values)
@@ -188,7 +191,7 @@ class _Checked:
     def _first(self, *values: Any) -> Any:
         want = self._graph.forward(*values)
         made = self._call(*values)
-        difference = _graphs.difference(made, want)
+        difference = _graphs.difference(made, want, self._tolerance)
         self._is_checked = True
         if difference is None:
             return made
