@@ -334,17 +334,11 @@ static bool match_single(dot *d) {
     return match_sum(d) && !d->is_float;
 }
 
-static hone_node_id only_child(const hone_func *func, hone_node_id parent) {
-    hone_node_id child = hone_func_node(func, parent)->first;
-    bool is_only = child != HONE_NO_ID && hone_func_node(func, child)->next == HONE_NO_ID;
-    return is_only ? child : HONE_NO_ID;
-}
-
 static bool match(dot *d, hone_node_id id) {
     const hone_func *func = d->lower->func;
     d->outer = id;
     if (!is_plain_loop(func, id)) return false;
-    hone_node_id inner = only_child(func, id);
+    hone_node_id inner = lower_only_child(func, id);
     if (inner == HONE_NO_ID) return false;
     const hone_node *node = hone_func_node(func, inner);
     if (node->kind == HONE_NODE_STORE) {
@@ -357,7 +351,7 @@ static bool match(dot *d, hone_node_id id) {
         d->steps = id;
         return match_single(d);
     }
-    d->store = only_child(func, inner);
+    d->store = lower_only_child(func, inner);
     if (!is_plain_loop(func, inner) || d->store == HONE_NO_ID ||
         hone_func_node(func, d->store)->kind != HONE_NODE_STORE ||
         hone_expr_uses_var(node->u.loop.range.min, var_of(d, id))) {

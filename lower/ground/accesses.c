@@ -47,7 +47,7 @@ bool lower_has_effects(const hone_expr *e) {
 
 bool lower_is_plain_loop(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
-    return node->kind == HONE_NODE_FOR && node->first != HONE_NO_ID && node->first == node->last &&
+    return node->kind == HONE_NODE_FOR && lower_only_child(func, id) != HONE_NO_ID &&
            node->u.loop.annotations.count == 0 &&
            hone_expr_is_int_value(node->u.loop.range.min, 0) &&
            hone_expr_const(node->u.loop.range.extent) >= 2;

@@ -8,6 +8,11 @@ static hone_node_id new_if(hone_func *func, const hone_expr *condition) {
     return id;
 }
 
+hone_node_id lower_only_child(const hone_func *func, hone_node_id parent) {
+    const hone_node *node = hone_func_node(func, parent);
+    return node->first == node->last ? node->first : HONE_NO_ID;
+}
+
 hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer) {
     hone_node_id id = buffer == HONE_NO_ID ? HONE_NO_ID : hone_func_add_node(func, HONE_NODE_ALLOC);
     if (id != HONE_NO_ID) hone_func_node(func, id)->u.alloc.buffer = buffer;
@@ -111,6 +116,11 @@ hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition, hon
     hone_tree_append(func, *out_choice, other);
     hone_tree_append(func, other, copy);
     return HONE_OK;
+}
+
+bool lower_is_vector(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    return node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED;
 }
 
 bool lower_has_threads(const hone_func *func, hone_node_id root) {

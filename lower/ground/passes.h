@@ -18,6 +18,8 @@ HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, 
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 /* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
+/* The only child of a node; HONE_NO_ID when it has none, or several. */
+hone_node_id lower_only_child(const hone_func *func, hone_node_id parent);
 /* An ALLOC of the buffer that is not in the tree yet. HONE_NO_ID when memory is short, or when the
  * buffer is HONE_NO_ID since memory was short for it. */
 hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer);
@@ -75,6 +77,8 @@ const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_e
  * returned true. */
 bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
                      void *ctx);
+/* A vectorized loop. */
+bool lower_is_vector(const hone_func *func, hone_node_id id);
 /* Root is a loop that is bound to threads, or such a loop stands below it: its iterations run at
  * once and must all reach the same barriers, so it cannot be shortened or put under conditions. */
 bool lower_has_threads(const hone_func *func, hone_node_id root);

@@ -34,7 +34,7 @@ static hone_node_id next_in_chain(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
     bool is_chain =
         node->kind == HONE_NODE_FOR || (node->kind == HONE_NODE_IF && !lower_has_else(func, id));
-    return is_chain && node->first == node->last ? node->first : HONE_NO_ID;
+    return is_chain ? lower_only_child(func, id) : HONE_NO_ID;
 }
 
 /* What is divided by may be 0 where the body never runs. */

@@ -182,11 +182,10 @@ static bool has_views(const hone_func *func, hone_node_id root) {
 static hone_status part_alloc(hone_lower *lower, hone_node_id alloc) {
     hone_func *func = lower->func;
     const hone_node *node = hone_func_node(func, alloc);
-    hone_node_id choice = node->first;
-    if (node->kind != HONE_NODE_ALLOC || choice == HONE_NO_ID || choice != node->last ||
-        !asks(func, choice) || !is_plain(hone_func_node(func, choice)->u.eval.value) ||
-        !lower_has_else(func, choice) || !is_small_buffer(&func->buffers[node->u.alloc.buffer]) ||
-        has_views(func, alloc)) {
+    hone_node_id choice = lower_only_child(func, alloc);
+    if (node->kind != HONE_NODE_ALLOC || choice == HONE_NO_ID || !asks(func, choice) ||
+        !is_plain(hone_func_node(func, choice)->u.eval.value) || !lower_has_else(func, choice) ||
+        !is_small_buffer(&func->buffers[node->u.alloc.buffer]) || has_views(func, alloc)) {
         return HONE_OK;
     }
     hone_node_id twin = hone_func_add_node(func, HONE_NODE_ALLOC);

@@ -300,8 +300,7 @@ static hone_status split_runs(partition *p, const lower_runs *runs) {
  * fewer lanes, not a condition on lanes. */
 static bool has_vectors(const hone_func *func, hone_node_id loop) {
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED) return true;
+        if (lower_is_vector(func, n)) return true;
     }
     return false;
 }

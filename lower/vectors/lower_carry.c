@@ -201,7 +201,7 @@ static bool only_stores(const hone_func *func, hone_node_id loop) {
 
 static bool is_candidate(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
-    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED) return false;
+    if (!lower_is_vector(func, id)) return false;
     if (!hone_expr_is_int(node->u.loop.range.min)) return false;
     if (hone_expr_const(node->u.loop.range.extent) < 2) return false;
     return lower_has_digit(func, id, node->u.loop.var) &&

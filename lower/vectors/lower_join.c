@@ -170,11 +170,7 @@ hone_status lower_join(hone_lower *lower) {
     hone_arith_init(&j.arith, func->arena);
     if (!hone_arith_bind_sizes(&j.arith, func)) return LOWER_NO_MEMORY();
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED &&
-            lower_nest_begin(&j.nest, lower, n)) {
-            HONE_TRY(visit(&j, n));
-        }
+        if (lower_is_vector(func, n) && lower_nest_begin(&j.nest, lower, n)) HONE_TRY(visit(&j, n));
     }
     return hone_ir_finish(&j.arith.ir);
 }

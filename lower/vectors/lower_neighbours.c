@@ -48,13 +48,12 @@ static bool look_at(void *ctx, const hone_expr *e) {
 
 /* The only statement below the loop, under conditions on indices. */
 static const hone_node *only_store(const hone_func *func, hone_node_id loop) {
-    const hone_node *node = hone_func_node(func, loop);
-    for (;;) {
-        if (node->first == HONE_NO_ID || node->first != node->last) return NULL;
-        node = hone_func_node(func, node->first);
+    for (hone_node_id n = loop; (n = lower_only_child(func, n)) != HONE_NO_ID;) {
+        const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE) return node;
-        if (node->kind != HONE_NODE_IF || !hone_expr_is_pure_index(node->u.eval.value)) return NULL;
+        if (node->kind != HONE_NODE_IF || !hone_expr_is_pure_index(node->u.eval.value)) break;
     }
+    return NULL;
 }
 
 static bool is_candidate(const hone_func *func, hone_node_id id) {

@@ -125,7 +125,7 @@ static int64_t vectors_in(const hone_func *func, hone_node_id loop, hone_node_id
 static hone_status visit(period *p, hone_node_id loop) {
     hone_func *func = p->lower->func;
     const hone_node *node = hone_func_node(func, loop);
-    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED) return HONE_OK;
+    if (!lower_is_vector(func, loop)) return HONE_OK;
     hone_node_id around = node->parent;
     if (hone_func_node(func, around)->kind == HONE_NODE_IF)
         around = hone_func_node(func, around)->parent;

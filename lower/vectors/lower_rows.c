@@ -40,10 +40,6 @@ typedef struct rows {
 
 /* ---- the loops and their statement ---- */
 
-static bool has_one_child(const hone_node *node) {
-    return node->first != HONE_NO_ID && node->first == node->last;
-}
-
 static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e) {
     rows *r = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->count < 2) return e;
@@ -58,7 +54,7 @@ static bool find_loops(rows *r, hone_node_id vector) {
     if (!lower_nest_begin(nest, r->lower, vector)) return false;
     const hone_node *body = hone_func_node(func, hone_func_node(func, vector)->first);
     r->store = hone_func_node(func, vector)->first;
-    if (body->kind == HONE_NODE_IF && has_one_child(body)) {
+    if (body->kind == HONE_NODE_IF && lower_only_child(func, r->store) != HONE_NO_ID) {
         r->store = body->first;
         body = hone_func_node(func, body->first);
     }
@@ -316,9 +312,7 @@ hone_status lower_rows(hone_lower *lower) {
     hone_arith_init(&r.arith, func->arena);
     if (!hone_arith_bind_sizes(&r.arith, func)) return LOWER_NO_MEMORY();
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED)
-            HONE_TRY(visit(&r, n));
+        if (lower_is_vector(func, n)) HONE_TRY(visit(&r, n));
     }
     return hone_ir_finish(&r.arith.ir);
 }

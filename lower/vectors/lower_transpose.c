@@ -28,13 +28,6 @@ static hone_var loop_var(const tile *t, hone_node_id loop) {
     return hone_func_node(t->lower->func, loop)->u.loop.var;
 }
 
-/* The only child of a node, when that is of this kind. */
-static hone_node_id only_child(const hone_func *func, hone_node_id parent, hone_node_kind kind) {
-    hone_node_id child = hone_func_node(func, parent)->first;
-    if (child == HONE_NO_ID || hone_func_node(func, child)->next != HONE_NO_ID) return HONE_NO_ID;
-    return hone_func_node(func, child)->kind == kind ? child : HONE_NO_ID;
-}
-
 static bool has_coefficients(const tile *t, const hone_expr *index, int64_t *out_row,
                              int64_t *out_lane) {
     return hone_expr_is_pure_index(index) &&
@@ -72,18 +65,18 @@ bool lower_tile_match(tile *t, hone_node_id rows) {
     if (node->kind != HONE_NODE_FOR) return false;
     if (node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED) return false;
     t->rows = rows;
-    t->lanes = only_child(func, rows, HONE_NODE_FOR);
-    if (t->lanes == HONE_NO_ID) return false;
+    t->lanes = lower_only_child(func, rows);
+    if (t->lanes == HONE_NO_ID || !lower_is_vector(func, t->lanes)) return false;
     const hone_node *lanes = hone_func_node(func, t->lanes);
-    t->store = only_child(func, t->lanes, HONE_NODE_STORE);
-    if (t->store == HONE_NO_ID || lanes->loop_kind != HONE_LOOP_VECTORIZED) return false;
-    if (hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var)) return false;
+    t->store = lower_only_child(func, t->lanes);
+    if (t->store == HONE_NO_ID || hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var))
+        return false;
     t->row_count = hone_expr_const(node->u.loop.range.extent);
     t->lane_count = hone_expr_const(lanes->u.loop.range.extent);
     const hone_node *store = hone_func_node(func, t->store);
     int64_t lane;
-    if (store->u.store.rank != 1) return false;
-    if (!has_coefficients(t, store->u.store.indices[0], &t->row_step, &lane) || lane != 1) {
+    if (store->kind != HONE_NODE_STORE || store->u.store.rank != 1 ||
+        !has_coefficients(t, store->u.store.indices[0], &t->row_step, &lane) || lane != 1) {
         return false;
     }
     t->load = find_load(t, store->u.store.value);

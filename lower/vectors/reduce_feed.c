@@ -85,8 +85,8 @@ static bool is_feed(feed *f, hone_node_id loop) {
     const hone_func *func = f->lower->func;
     const hone_node *node = hone_func_node(func, loop);
     const hone_node *reduction = hone_func_node(func, f->reduction);
-    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED ||
-        node->u.loop.annotations.count || node->first == HONE_NO_ID || node->first != node->last) {
+    if (!lower_is_vector(func, loop) || node->u.loop.annotations.count ||
+        lower_only_child(func, loop) == HONE_NO_ID) {
         return false;
     }
     const hone_range *a = &node->u.loop.range, *b = &reduction->u.loop.range;

@@ -1,6 +1,7 @@
 /* lower/vectors/vector_cut.c - see vector_cut.h. */
 #include "lower/vectors/vector_cut.h"
 
+#include "ir/core/touches.h"
 #include "lower/ground/split_loop.h"
 
 enum { MAX_UNROLLED_HEAD = 16 };
@@ -81,18 +82,12 @@ static void note_index(crooked *c, const hone_expr *index) {
     c->count += !index || c->value || !is_near(c, index);
 }
 
-static bool note_load(void *ctx, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD && e->count == 1) note_index(ctx, e->args[0]);
-    return true;
+static void note_access(void *ctx, const hone_reference *ref) {
+    if (ref->indices && ref->rank == 1) note_index(ctx, ref->indices[0]);
 }
 
 static uint32_t count_crooked(const hone_func *func, hone_node_id id, crooked c) {
-    hone_tree_walk_parts(func, id, false, note_load, &c);
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) continue;
-        note_index(&c, node->u.store.indices[0]);
-    }
+    hone_walk_references(func, id, note_access, &c);
     return c.count;
 }
 
