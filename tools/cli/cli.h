@@ -119,6 +119,16 @@ HONE_NODISCARD hone_status hone_cli_refuse_all(const hone_cli *cli, const char *
  * exit code of the verb. */
 int hone_cli_end(hone_cli *cli, hone_status st);
 
+/* All of a verb, at the end of its function: begins a hone_cli under the name `cli`, ends it with
+ * the status that `work`, an expression that may use it, gives, and returns the exit code. */
+#define HONE_CLI_RUN(cli, command, argc, argv, work)                                               \
+    do {                                                                                           \
+        hone_cli cli;                                                                              \
+        int hone_exit_;                                                                            \
+        if (!hone_cli_begin(&cli, command, argc, argv, &hone_exit_)) return hone_exit_;            \
+        return hone_cli_end(&cli, work);                                                           \
+    } while (0)
+
 /* The exit code that a status code means. */
 int hone_cli_exit_code(hone_code code);
 

@@ -47,10 +47,7 @@ int hone_db_verb_check(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, check(&cli));
+    HONE_CLI_RUN(cli, &command, argc, argv, check(&cli));
 }
 
 /* ---- recover ---- */
@@ -164,10 +161,7 @@ int hone_db_verb_recover(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, recover(&cli, output));
+    HONE_CLI_RUN(cli, &command, argc, argv, recover(&cli, output));
 }
 
 /* ---- merge ---- */
@@ -220,10 +214,7 @@ int hone_db_verb_merge(int argc, char **argv) {
         .min_args = 2,
         .max_args = -1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, merge(&cli));
+    HONE_CLI_RUN(cli, &command, argc, argv, merge(&cli));
 }
 
 /* ---- prune ---- */
@@ -271,8 +262,5 @@ int hone_db_verb_prune(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, prune(&cli, keep));
+    HONE_CLI_RUN(cli, &command, argc, argv, prune(&cli, keep));
 }

@@ -147,8 +147,5 @@ int hone_db_verb_explain(int argc, char **argv) {
         .max_args = 2,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, explain_verb(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, explain_verb(&cli, &o));
 }

@@ -33,8 +33,5 @@ int hone_db_verb_export(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, export_verb(&cli, output));
+    HONE_CLI_RUN(cli, &command, argc, argv, export_verb(&cli, output));
 }

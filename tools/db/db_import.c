@@ -42,8 +42,5 @@ int hone_db_verb_import(int argc, char **argv) {
         .min_args = 2,
         .max_args = 2,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, import_verb(&cli));
+    HONE_CLI_RUN(cli, &command, argc, argv, import_verb(&cli));
 }

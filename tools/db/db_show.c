@@ -140,8 +140,5 @@ int hone_db_verb_show(int argc, char **argv) {
         .max_args = 2,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, show(&cli, trace_only, &intrins));
+    HONE_CLI_RUN(cli, &command, argc, argv, show(&cli, trace_only, &intrins));
 }

@@ -163,8 +163,5 @@ int hone_db_verb_sql(int argc, char **argv) {
         .max_args = 2,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, sql(&cli, csv, timeout_ns));
+    HONE_CLI_RUN(cli, &command, argc, argv, sql(&cli, csv, timeout_ns));
 }

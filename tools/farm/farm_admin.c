@@ -64,10 +64,7 @@ int hone_farm_verb_drain(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, drain(&cli, &access, is_over));
+    HONE_CLI_RUN(cli, &command, argc, argv, drain(&cli, &access, is_over));
 }
 
 static hone_status kick(hone_cli *cli, hone_farm_access *access) {
@@ -89,10 +86,7 @@ int hone_farm_verb_kick(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, kick(&cli, &access));
+    HONE_CLI_RUN(cli, &command, argc, argv, kick(&cli, &access));
 }
 
 /* ---- keys ---- */
@@ -168,10 +162,7 @@ int hone_farm_verb_allow(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, allow(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, allow(&cli, &o));
 }
 
 /* A list that is not there has no keys, and is made by the first; a directory is meant to be. */
@@ -220,10 +211,7 @@ int hone_farm_verb_revoke(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, revoke(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, revoke(&cli, &o));
 }
 
 static hone_json *key_json(const hone_farm_key *key) {
@@ -307,8 +295,5 @@ int hone_farm_verb_keys(int argc, char **argv) {
         .max_args = 0,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, keys(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, keys(&cli, &o));
 }

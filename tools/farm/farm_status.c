@@ -185,8 +185,5 @@ int hone_farm_verb_status(int argc, char **argv) {
         .max_args = 0,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, status(&cli, &access));
+    HONE_CLI_RUN(cli, &command, argc, argv, status(&cli, &access));
 }

@@ -78,8 +78,5 @@ int hone_verb_doctor(int argc, char **argv) {
         .example = "hone doctor",
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, doctor(&cli, &access));
+    HONE_CLI_RUN(cli, &command, argc, argv, doctor(&cli, &access));
 }

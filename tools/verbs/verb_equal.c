@@ -73,8 +73,5 @@ int hone_verb_equal(int argc, char **argv) {
         .max_args = 2,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, equal(&cli, func));
+    HONE_CLI_RUN(cli, &command, argc, argv, equal(&cli, func));
 }

@@ -72,8 +72,5 @@ int hone_verb_hash(int argc, char **argv) {
         .max_args = 1,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, hash(&cli, func));
+    HONE_CLI_RUN(cli, &command, argc, argv, hash(&cli, func));
 }

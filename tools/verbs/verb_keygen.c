@@ -57,8 +57,5 @@ int hone_verb_keygen(int argc, char **argv) {
         .max_args = 0,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, keygen(&cli, dir));
+    HONE_CLI_RUN(cli, &command, argc, argv, keygen(&cli, dir));
 }

@@ -134,8 +134,5 @@ int hone_verb_lower(int argc, char **argv) {
         .options = options,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, lower(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, lower(&cli, &o));
 }

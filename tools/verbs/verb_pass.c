@@ -167,8 +167,5 @@ int hone_verb_pass(int argc, char **argv) {
         .options = options,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, pass(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, pass(&cli, &o));
 }

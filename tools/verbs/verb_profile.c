@@ -308,8 +308,5 @@ int hone_verb_profile(int argc, char **argv) {
         .max_args = 1,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, run(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, run(&cli, &o));
 }

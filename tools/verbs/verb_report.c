@@ -54,8 +54,5 @@ int hone_verb_report(int argc, char **argv) {
         .min_args = 1,
         .max_args = MOST_DATABASES,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, report(&cli, output));
+    HONE_CLI_RUN(cli, &command, argc, argv, report(&cli, output));
 }

@@ -275,8 +275,5 @@ int hone_verb_schedule(int argc, char **argv) {
         .min_args = 1,
         .max_args = 1,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, schedule(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, schedule(&cli, &o));
 }

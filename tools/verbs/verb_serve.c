@@ -208,8 +208,5 @@ int hone_verb_serve(int argc, char **argv) {
         .max_args = 0,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, serve(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, serve(&cli, &o));
 }

@@ -460,8 +460,5 @@ int hone_verb_tune(int argc, char **argv) {
         .max_args = 1,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, tune_verb(&cli, &o));
+    HONE_CLI_RUN(cli, &command, argc, argv, tune_verb(&cli, &o));
 }

@@ -150,8 +150,5 @@ int hone_verb_verify(int argc, char **argv) {
         .max_args = 1,
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, verify(&cli, target));
+    HONE_CLI_RUN(cli, &command, argc, argv, verify(&cli, target));
 }

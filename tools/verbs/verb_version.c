@@ -41,8 +41,5 @@ int hone_verb_version(int argc, char **argv) {
         .example = "hone version --json",
         .reports = true,
     };
-    hone_cli cli;
-    int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, version(&cli));
+    HONE_CLI_RUN(cli, &command, argc, argv, version(&cli));
 }
