@@ -134,15 +134,30 @@ static bool has_open_rows(const hone_func *func) {
     return false;
 }
 
-/* Tiles that fill a loop of the number: they divide it by chance, and others not at all. */
-static bool fills_by_chance(const hone_trace *trace, int64_t number) {
-    for (uint32_t i = 0; i < trace->count && number > 1; i++) {
+/* The extent is a multiple of one that is open, which is a number in bound. */
+static bool is_of_open(const hone_func *open_one, const hone_func *bound, int64_t extent) {
+    enum { LEAST = 8 }; /* less divides everything */
+    for (uint32_t i = 0; i < open_one->buffer_count && i < bound->buffer_count; i++) {
+        const hone_buffer_info *info = &bound->buffers[i];
+        for (uint32_t d = 0; d < info->rank && d < open_one->buffers[i].rank; d++) {
+            int64_t number = is_open(open_one, i, (int32_t)d) ? hone_expr_const(info->shape[d]) : 0;
+            if (number >= LEAST && extent % number == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Tiles that fill a loop of an open extent: they divide its number by chance, and others not at
+ * all. */
+static bool fills_by_chance(const hone_trace *trace, const hone_func *open_one,
+                            const hone_func *bound) {
+    for (uint32_t i = 0; i < trace->count; i++) {
         const hone_decision *tiles = &trace->decisions[i];
         int64_t extent = 1;
         if (trace->insts[i].kind != HONE_INST_SAMPLE_PERFECT_TILE) continue;
         for (uint32_t d = 0; d < tiles->count; d++)
             if (__builtin_mul_overflow(extent, tiles->values[d], &extent)) return true;
-        if (extent % number == 0) return true;
+        if (is_of_open(open_one, bound, extent)) return true;
     }
     return false;
 }
@@ -168,11 +183,12 @@ static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *
 static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
                                hone_schedule *open_one) {
     hone_func *bound;
+    const hone_func *func = open_one->func;
     hone_schedule *sch;
-    HONE_TRY(bind_all(p, open_one->func, number, &bound));
+    HONE_TRY(bind_all(p, func, number, &bound));
     HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
-    if (!st && fills_by_chance(&sch->trace, number))
+    if (!st && number > 1 && fills_by_chance(&sch->trace, func, bound))
         st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
     if (!st) st = apply_open(p, &sch->trace, open_one);
     hone_schedule_destroy(sch);
@@ -191,11 +207,13 @@ static bool has_sums(const hone_schedule *sch) {
 /* Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
  * the open program, then for one that is longer than tiles are, then what is good for size 1: each
  * step checks that it is legal there. Primes: what divides them by chance need not divide others.
+ * 157 and 167 for extents of one more or less (windows of an even length), which are twice a prime.
  * Of open rows 17 as well, which fills vectors badly, so that they go along something else
  * (filters). *out_done is false when all are refused. */
 static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
                                    bool *out_done) {
-    static const int64_t others[] = {61, 251, 1}, of_rows[] = {61, 17, 251, 1};
+    static const int64_t others[] = {61, 251, 157, 167, 1};
+    static const int64_t of_rows[] = {61, 17, 251, 157, 167, 1};
     const int64_t *numbers = has_open_rows(open_one->func) ? of_rows : others;
     *out_done = false;
     for (bool is_last = !has_sums(open_one); !is_last; numbers++) {
