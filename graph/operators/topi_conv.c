@@ -60,7 +60,128 @@ static const hone_expr *window_index(hone_topi *t, const window *w, uint32_t i,
     return hone_topi_sum(t, start, hone_topi_mul_int(t, tap, w->dilation[i]));
 }
 
+/* ---- windows of taps that lie far apart ----
+ *
+ * A dilated kernel may reach much further than the image: then padding is most of what is read, in
+ * strides of a padded row. The taps of all windows, one behind the other, are less and lie in the
+ * order of the sum:
+ *
+ *   windows[n, ky, kx, c, y, x] = data[n, c, y * stride + ky * dilation - before, …], or 0
+ */
+
+/* Whether some window of a dimension of known size has the tap inside of the data. */
+static bool tap_reaches(const window *w, uint32_t i, int64_t tap, int64_t extent, int64_t count) {
+    int64_t first = tap * w->dilation[i] - w->before[i];
+    return first < extent && (count - 1) * w->strides[i] + first >= 0;
+}
+
+/* Leaves out the first and last taps that are outside of the data in every window: out_first, by
+ * dimension, is the first one that stays. */
+static void leave_taps_out(const hone_topi *t, window *w, int64_t *out_first) {
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i], first = 0, end = w->kernel[i];
+        int64_t extent = hone_expr_const(t->infos[0]->shape[place]);
+        int64_t count = hone_expr_const(t->out->shape[place]);
+        out_first[i] = 0;
+        if (extent < 1 || count < 1) continue;
+        while (first + 1 < end && !tap_reaches(w, i, first, extent, count))
+            first++;
+        while (end - 1 > first && !tap_reaches(w, i, end - 1, extent, count))
+            end--;
+        if (end - first == w->kernel[i]) continue;
+        out_first[i] = first;
+        w->kernel[i] = end - first;
+        w->before[i] -= first * w->dilation[i];
+        w->room_before[place] = w->before[i];
+        w->room_after[place] = reach_after(t, w, i, false);
+    }
+}
+
+/* Of an extent that comes later: padding that is more than images of small features have. */
+enum { FAR = 16 };
+
+static bool taps_are_far(const hone_topi *t, const window *w) {
+    double padded = 1, taken = 1;
+    bool is_known = true, is_far = true, is_dilated = false;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
+        int64_t room = w->room_before[place] + w->room_after[place];
+        int64_t extent = hone_expr_const(t->infos[0]->shape[place]);
+        int64_t count = hone_expr_const(t->out->shape[place]);
+        is_known &= extent >= 0 && count >= 0;
+        padded *= (double)(extent + room);
+        taken *= (double)(count * w->kernel[i]);
+        is_far &= w->kernel[i] == 1 || room >= FAR;
+        is_dilated |= w->kernel[i] > 1 && w->dilation[i] > 1;
+    }
+    return is_dilated && (is_known ? taken < padded : is_far);
+}
+
+static const hone_expr *is_inside(hone_topi *t, const window *w, uint32_t i, const hone_expr *at) {
+    hone_ir *ir = &t->te->ir;
+    int64_t place = w->place[SPACE + i], before = w->room_before[place];
+    const hone_expr *end = hone_topi_add_int(t, t->shapes[0][place], before), *both = NULL;
+    if (before > 0) both = hone_expr_binary(ir, HONE_OP_LE, hone_te_int(t->te, before), at);
+    return hone_topi_both(t, both, hone_expr_binary(ir, HONE_OP_LT, at, end));
+}
+
+/* windows; their dimensions: N, taps, C, space. */
+static hone_buffer take_windows(hone_topi *t, const window *w) {
+    uint32_t channel = w->spatial + 1;
+    const hone_expr *shape[2 * MAX_SPATIAL + 2], *at[MAX_SPATIAL + 2], *all = NULL;
+    shape[0] = t->out_shape[w->place[BATCH]];
+    shape[channel] = t->shapes[0][w->place[CHANNEL]];
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        shape[1 + i] = hone_te_int(t->te, w->kernel[i]);
+        shape[channel + 1 + i] = t->out_shape[w->place[SPACE + i]];
+    }
+    hone_te_stage s;
+    hone_te_stage_begin(t->te, &s, 2 * w->spatial + 2, shape, 0, NULL);
+    at[w->place[BATCH]] = s.axis[0];
+    at[w->place[CHANNEL]] = s.axis[channel];
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
+        at[place] = window_index(t, w, i, s.axis[channel + 1 + i], s.axis[1 + i]);
+        all = hone_topi_both(t, all, is_inside(t, w, i, at[place]));
+        at[place] = hone_topi_add_int(t, at[place], -w->room_before[place]);
+    }
+    const hone_expr *nothing = hone_topi_number(t, t->infos[0]->dtype, 0);
+    const hone_expr *value = hone_topi_choose(t, all, hone_topi_load(t, 0, at), nothing);
+    return hone_te_compute(t->te, &s, "windows", value);
+}
+
 /* ---- convolution ---- */
+
+/* The data at a tap: of the padded image, or of its windows. */
+typedef struct conv_data {
+    hone_buffer buffer;
+    bool is_windows;
+} conv_data;
+
+static conv_data prepare_data(hone_topi *t, const window *w) {
+    if (taps_are_far(t, w)) return (conv_data){take_windows(t, w), true};
+    const hone_expr *nothing = hone_topi_number(t, t->infos[0]->dtype, 0);
+    return (conv_data){hone_topi_padded(t, w->room_before, w->room_after, nothing), false};
+}
+
+static const hone_expr *load_data(hone_topi *t, const window *w, const conv_data *data,
+                                  const hone_te_stage *s, const hone_expr *channel,
+                                  const hone_expr *const *taps) {
+    const hone_expr *at[2 * MAX_SPATIAL + 2];
+    uint32_t before = data->is_windows ? 1 + w->spatial : 0;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
+        if (data->is_windows) {
+            at[1 + i] = taps[i];
+            at[before + 1 + i] = s->axis[place];
+        } else {
+            at[place] = window_index(t, w, i, s->axis[place], taps[i]);
+        }
+    }
+    at[data->is_windows ? 0 : w->place[BATCH]] = s->axis[w->place[BATCH]];
+    at[data->is_windows ? before : w->place[CHANNEL]] = channel;
+    return hone_te_load(t->te, data->buffer, at);
+}
 
 /* The input channel of output channel co and reduction index rc. */
 static const hone_expr *channel_index(hone_topi *t, const hone_expr *co, const hone_expr *rc,
@@ -77,6 +198,7 @@ static const hone_expr *channel_index(hone_topi *t, const hone_expr *co, const h
 
 hone_status hone_topi_emit_conv(hone_topi *t) {
     window w = {0};
+    int64_t first_tap[MAX_SPATIAL];
     const hone_sinfo *weight = t->infos[1];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     HONE_TRY(read_order(t, &w));
@@ -87,8 +209,8 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
         w.kernel[i] = hone_expr_const(weight->shape[w.filter[SPACE + i]]);
     if (ins < 0 || outs < 0) return hone_topi_unsupported(t, "channels of unknown number");
     HONE_TRY(read_window(t, &w));
-    hone_buffer data = hone_topi_padded(t, w.room_before, w.room_after,
-                                        hone_topi_number(t, t->infos[0]->dtype, 0));
+    leave_taps_out(t, &w, first_tap);
+    const conv_data data = prepare_data(t, &w);
     const hone_expr *reduce[MAX_SPATIAL + 1];
     bool is_depthwise = groups > 1 && ins == 1; /* no sum over channels */
     uint32_t reduce_count = 0;
@@ -100,20 +222,15 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
     hone_te_stage_begin(t->te, &s, rank, t->out_shape, reduce_count, reduce);
     const hone_expr *const *taps = s.axis + rank + !is_depthwise;
     const hone_expr *rc = is_depthwise ? NULL : s.axis[rank];
-    const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2];
-    const hone_expr *co = s.axis[w.place[CHANNEL]];
-    at[w.place[BATCH]] = s.axis[w.place[BATCH]];
-    at[w.place[CHANNEL]] = channel_index(t, co, rc, outs / groups, ins, groups);
+    const hone_expr *filter[MAX_SPATIAL + 2], *co = s.axis[w.place[CHANNEL]];
+    const hone_expr *channel = channel_index(t, co, rc, outs / groups, ins, groups);
     filter[w.filter[BATCH]] = co;
     filter[w.filter[CHANNEL]] = rc ? rc : hone_te_int(t->te, 0);
-    for (uint32_t i = 0; i < w.spatial; i++) {
-        int64_t place = w.place[SPACE + i];
-        at[place] = window_index(t, &w, i, s.axis[place], taps[i]);
-        filter[w.filter[SPACE + i]] = taps[i];
-    }
+    for (uint32_t i = 0; i < w.spatial; i++)
+        filter[w.filter[SPACE + i]] = hone_topi_add_int(t, taps[i], first_tap[i]);
     hone_ir *ir = &t->te->ir;
     hone_dtype wide = hone_topi_wide(t->out->dtype);
-    const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
+    const hone_expr *x = hone_expr_cast(ir, wide, load_data(t, &w, &data, &s, channel, taps));
     const hone_expr *f = hone_expr_cast(ir, wide, hone_topi_load(t, 1, filter));
     const char *name = is_depthwise ? "depthwise_conv" : groups > 1 ? "group_conv" : "conv";
     hone_topi_give(t, hone_te_reduce(t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f)));

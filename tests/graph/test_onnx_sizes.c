@@ -30,6 +30,10 @@ static const value_row rows[] = {
         "0,0,0", "0"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
+    ROW("Conv of taps far from each other over sizes that come later",
+        "opset 11\ninput x f32 1,1,H,W\nconst w f32 1,1,2,2 = 1,2,3,4\n"
+        "node Conv x,w -> y dilations=[16,17] pads=[16,17,2,1]",
+        "1,2,3,4,5,6", "4,8,12,0,16,20,24,0,0,0,0,0,0,0,0,0"),
     ROW("Resize by a whole scale of sizes that come later",
         "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
         "mode='nearest'",

@@ -315,6 +315,23 @@ static const value_row rows[] = {
         "opset 13\ninput x f32 1,1,1,4\nconst s f32 4 = 1,1,1,1.5\nnode Resize x,,s -> y "
         "coordinate_transformation_mode='asymmetric' nearest_mode='floor'",
         "1,2,3,4", "1,1,2,3,3,4"),
+    ROW("Conv whose other taps are all in the padding",
+        "opset 11\ninput x f32 1,1,2,2\nconst w f32 1,1,3,3 = 1,2,3,4,5,6,7,8,9\n"
+        "node Conv x,w -> y dilations=[6,6] pads=[6,6,6,6]",
+        "1,2,3,4", "5,10,15,20"),
+    ROW("Conv whose last tap is left",
+        "opset 11\ninput x f32 1,1,4\nconst w f32 1,1,3 = 1,2,3\n"
+        "node Conv x,w -> y dilations=[5] pads=[10,2]",
+        "1,2,3,4", "3,6,9,12,0,2"),
+    ROW("Conv whose first taps are left, in strides and groups",
+        "opset 11\ninput x f32 1,2,3\nconst w f32 2,1,3 = 1,2,3,4,5,6\n"
+        "node Conv x,w -> y dilations=[4] pads=[1,8] strides=[2] group=2",
+        "1,2,3,4,5,6", "0,2,0,20"),
+    ROW("Conv of taps that lie further apart than the data reaches",
+        "opset 11\ninput x f32 1,2,2,3\nconst w f32 1,2,2,2 = 1,2,3,4,5,6,7,8\n"
+        "node Conv x,w -> y dilations=[2,3] pads=[2,3,2,3]",
+        "1,2,3,4,5,6,7,8,9,10,11,12",
+        "60,72,84,52,62,72,96,108,120,82,92,102,44,52,60,36,42,48,68,76,84,54,60,66"),
     ROW("ConvTranspose whose result is larger than what its kernel makes",
         "input x f32 1,1,2\nconst w f32 1,1,2 = 1,10\n"
         "node ConvTranspose x,w -> y strides=[3] output_shape=[7]",
