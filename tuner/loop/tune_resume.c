@@ -79,6 +79,16 @@ static void note_before(hone_tune_task *task, const hone_db_trial *trial) {
     if (!(task->before_ns > 0) && trial->median_ns > 0) task->before_ns = hone_db_trial_ns(trial);
 }
 
+static bool has_features(const hone_db_trial *trial) {
+    return trial->feature_version == HONE_FEATURE_VERSION && trial->features &&
+           trial->feature_columns == hone_feature_count();
+}
+
+/* Those without features of today look like each other. */
+static hone_hash128 looks_of(const hone_db_trial *trial) {
+    return hone_looks_of(trial->features, has_features(trial) ? trial->feature_rows : 0);
+}
+
 /* Folding: only what may become an elite is read. A default schedule that is no longer the default
  * is one trace among others; what is of a variant that is not allowed teaches the model, no more.
  */
@@ -86,7 +96,8 @@ static hone_status fold(resuming *r, const hone_db_trial *trial) {
     hone_tune_task *task = r->task;
     bool is_ok = trial->median_ns > 0, is_before = hone_hash128_equal(trial->program, task->before);
     bool is_allowed;
-    hone_candidate candidate = {.sketch = trial->sketch, .program = trial->program};
+    hone_candidate candidate = {
+        .sketch = trial->sketch, .program = trial->program, .looks = looks_of(trial)};
     HONE_TRY(hone_record_is_allowed(trial->trace, &task->rules, &is_allowed));
     if (!is_allowed) return HONE_OK;
     bool may_lead = is_ok && hone_tune_task_is_elite(task, r->is_own ? trial->median_ns : INFINITY);
@@ -106,10 +117,7 @@ static hone_status fold(resuming *r, const hone_db_trial *trial) {
 }
 
 static hone_status teach(resuming *r, const hone_db_trial *trial) {
-    if (trial->feature_version != HONE_FEATURE_VERSION || !trial->features ||
-        trial->feature_columns != hone_feature_count()) {
-        return HONE_OK;
-    }
+    if (!has_features(trial)) return HONE_OK;
     hone_costmodel_sample sample = {
         .group = r->group,
         .rows = {trial->features, trial->feature_rows},
@@ -125,6 +133,8 @@ static hone_status take(resuming *r, const hone_db_trial *trial) {
     if (r->is_own && !hone_map128_put(&r->task->seen, trial->program, 0)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "resume");
     }
+    if (r->is_own && has_features(trial))
+        HONE_TRY(hone_tune_task_note_looks(r->task, looks_of(trial), 1));
     r->count++;
     HONE_TRY(fold(r, trial));
     return teach(r, trial);

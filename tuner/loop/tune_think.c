@@ -15,9 +15,10 @@
 /* ---- folding ---- */
 
 /* As if it had not been proposed: what a machine did says nothing about it. */
-static void forget(const hone_trial *trial) {
+static hone_status forget(const hone_trial *trial) {
     hone_map128_remove(&trial->task->seen, trial->candidate.program);
     if (trial->candidate.sketch < 0) trial->task->has_before = false;
+    return hone_tune_task_note_looks(trial->task, trial->candidate.looks, -1);
 }
 
 static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *io_count) {
@@ -32,7 +33,7 @@ static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *i
             HONE_TRY(hone_outside_tell(t->outside, trial->task, &trial->candidate, &trial->result));
         }
     } else if (trial->was_dropped) {
-        forget(trial);
+        HONE_TRY(forget(trial));
     }
     return trial->ends_batch ? hone_note_batch(trial->task) : HONE_OK;
 }
@@ -110,8 +111,8 @@ static hone_status propose_starts(hone_tune_task *task, uint32_t size, hone_cand
     return HONE_OK;
 }
 
-static void enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *candidate,
-                  bool ends_batch) {
+static hone_status enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *candidate,
+                         bool ends_batch) {
     hone_trial *trial = hone_tuning_trial(t, t->proposed + t->thought.count);
     *trial = (hone_trial){.arena = trial->arena,
                           .task = task,
@@ -121,6 +122,7 @@ static void enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *ca
                           .time_ns = NAN,
                           .record = -1};
     t->thought.count++;
+    return hone_tune_task_note_looks(task, candidate->looks, 1);
 }
 
 static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
@@ -149,7 +151,7 @@ static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
     }
     count += more;
     for (uint32_t i = 0; i < count; i++)
-        enter(t, task, &candidates[i], i + 1 == count);
+        HONE_TRY(enter(t, task, &candidates[i], i + 1 == count));
     if (count) task->batches++;
     return HONE_OK;
 }

@@ -2,24 +2,41 @@
  * first generation; the cost model says who has children and who is proposed. What was seen before,
  * in this session or in the database, is never proposed again.
  *
- *   elites + samples ─► score ─► parents (by rank) ─► mutate, replay ─► score … ─► best unseen
- *     dealt to islands             of the island; in the last generation of all islands
+ *   elites + samples ─► score ─► parents (by rank) ─► mutate, replay ─► score … ─┐
+ *     dealt to islands             of the island; in the last generation of all   ├─► best unseen
+ *   the fastest that were measured ─► one step from each ─► score ────────────────┘
  *
  * A round evaluates (replays and scores) so many candidates, whatever they come to: it takes as
  * long for a hard task as for an easy one, and depends on no clock. Islands keep a lucky one of the
  * model's favourites from owning the population before others were looked at. Mutators whose
  * children are better than their parents, says the model, are tried more often (mutate.c).
  *
+ * A fifth of the candidates looks like another one: other decisions, the same rows of features
+ * (loops of one iteration in other places, say). They cost a trial each and say the same, so few of
+ * each looks are kept and proposed as long as there are others. And part of each batch are
+ * neighbours of what was fastest when measured, whatever the model thinks of that.
+ *
  * Source: MetaSchedule's evolutionary search; differs in: islands; parents are drawn by rank
  * instead of by raw score (one lucky outlier does not own the population), children never fill up
  * with clones, and a fixed share of proposals is random.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tuner/search/search.h"
 
-enum { ISLANDS = 4, GENERATIONS = 6, ALL_ISLANDS = ISLANDS, NO_MUTATOR = HONE_MUTATORS };
+enum {
+    ISLANDS = 4,
+    NEIGHBOURS = ISLANDS, /* where those of the fastest live; nobody moves there */
+    ALL_ISLANDS,
+    GENERATIONS = 6,
+    NO_MUTATOR = HONE_MUTATORS,
+    MOST_ALIKE = 2, /* of the same looks in a round, and of all proposals */
+    CLIMBED = 8     /* of the fastest, whose neighbours are looked at */
+};
 #define RANDOM_SHARE 0.1
+#define NEIGHBOUR_SHARE 0.25       /* of a batch */
+#define NEIGHBOUR_EVALUATIONS 0.12 /* of the evaluations */
 #define FIRST_SHARE 0.25 /* of the evaluations, for the first generation; half of it elites */
 
 typedef struct member {
@@ -36,14 +53,21 @@ typedef struct pool {
     member *items;        /* all distinct, of this round */
     uint32_t count, left; /* left: evaluations */
     hone_map128 *known;   /* programs in items */
+    hone_map128 *looks;   /* how many of items look so */
 } pool;
 
-/* Adds a member unless its program is in the pool already. */
-static bool add(pool *p, const member *m) {
-    if (hone_map128_find(p->known, m->candidate.program, NULL)) return false;
-    if (!hone_map128_put(p->known, m->candidate.program, p->count)) return false;
+/* Adds a member unless its program, or enough that look like it, are in the pool already. */
+static hone_status add(pool *p, const member *m) {
+    const hone_candidate *c = &m->candidate;
+    uint64_t alike;
+    hone_map128_find(p->looks, c->looks, &alike);
+    if (alike >= MOST_ALIKE || hone_map128_find(p->known, c->program, NULL)) return HONE_OK;
+    if (!hone_map128_put(p->known, c->program, 0) ||
+        !hone_map128_put(p->looks, c->looks, alike + 1)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    }
     p->items[p->count++] = *m;
-    return true;
+    return HONE_OK;
 }
 
 /* Replays; a refused candidate is no failure. Whether it came in is seen by the count. */
@@ -52,10 +76,7 @@ static hone_status evaluate(pool *p, const hone_draft *draft, member m) {
     p->left--;
     hone_status st = hone_tune_task_replay(p->task, draft->sketch, draft->decisions, rng,
                                            p->task->scratch, &m.candidate);
-    if (!st) {
-        add(p, &m);
-        return HONE_OK;
-    }
+    if (!st) return add(p, &m);
     hone_code code = hone_status_code(st);
     if (code != HONE_CODE_ILLEGAL && code != HONE_CODE_INVALID) return st;
     hone_status_free(st);
@@ -121,6 +142,18 @@ static uint32_t draw_rank(hone_rng *rng, uint32_t n) {
     return a < b ? a : b;
 }
 
+/* One child, of a parent with this score. */
+static hone_status bear(pool *p, const hone_draft *parent, float parent_score, uint32_t island) {
+    hone_child child;
+    if (!hone_mutate(&p->kin, parent, &p->rng, p->task->scratch, &child)) {
+        p->left--;
+        return HONE_OK;
+    }
+    return evaluate(
+        p, &child.draft,
+        (member){.island = island, .mutator = child.mutator, .parent_score = parent_score});
+}
+
 /* So many children; as many of the best as there are children to have may be parents. */
 static hone_status breed(pool *p, uint32_t island, uint32_t children) {
     uint32_t count;
@@ -130,15 +163,7 @@ static hone_status breed(pool *p, uint32_t island, uint32_t children) {
     for (uint32_t i = 0; i < children && parents; i++) {
         const member *parent = order[draw_rank(&p->rng, parents)];
         hone_draft draft = {parent->candidate.sketch, parent->candidate.decisions};
-        hone_child child;
-        if (!hone_mutate(&p->kin, &draft, &p->rng, p->task->scratch, &child)) {
-            p->left--;
-            continue;
-        }
-        HONE_TRY(evaluate(p, &child.draft,
-                          (member){.island = parent->island,
-                                   .mutator = child.mutator,
-                                   .parent_score = parent->candidate.score}));
+        HONE_TRY(bear(p, &draft, parent->candidate.score, parent->island));
     }
     return HONE_OK;
 }
@@ -160,34 +185,74 @@ static hone_status next_generation(pool *p, uint32_t generation) {
     return HONE_OK;
 }
 
+/* Some of the fastest that do not look alike, the fastest first. */
+static uint32_t climbers(const hone_tune_task *task, const hone_elite **out) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < task->elite_count && count < CLIMBED; i++) {
+        bool is_alike = isinf(task->elites[i].time_ns); /* advice: it was not measured here */
+        for (uint32_t k = 0; k < count && !is_alike; k++)
+            is_alike = hone_hash128_equal(out[k]->looks, task->elites[i].looks);
+        if (!is_alike) out[count++] = &task->elites[i];
+    }
+    return count;
+}
+
+/* Single steps from what was fastest when it was measured. */
+static hone_status climb(pool *p, uint32_t steps) {
+    const hone_elite *of[CLIMBED];
+    uint32_t count = climbers(p->task, of), from = p->count;
+    for (uint32_t i = 0; i < steps && count; i++) {
+        const hone_elite *elite = of[draw_rank(&p->rng, count)];
+        hone_draft draft = {elite->sketch, elite->decisions};
+        HONE_TRY(bear(p, &draft, 0, NEIGHBOURS));
+    }
+    return score(p, from);
+}
+
 typedef struct choice {
     hone_tune_task *task;
     hone_candidate *out;
     uint32_t count;
 } choice;
 
-static hone_status take_if_new(choice *c, const hone_candidate *candidate) {
+static uint64_t alike(const choice *c, hone_hash128 looks) {
+    uint64_t count = hone_tune_task_alike(c->task, looks);
+    for (uint32_t i = 0; i < c->count; i++)
+        count += hone_hash128_equal(c->out[i].looks, looks);
+    return count;
+}
+
+static hone_status take_if_new(choice *c, const hone_candidate *candidate, uint64_t most_alike) {
     bool is_new;
+    if (alike(c, candidate->looks) >= most_alike) return HONE_OK;
     HONE_TRY(hone_tune_task_note_program(c->task, candidate->program, &is_new));
     if (is_new) c->out[c->count++] = *candidate;
     return HONE_OK;
 }
 
-static hone_status take_best(choice *c, const pool *p, const member **order, uint32_t count) {
-    for (uint32_t i = 0; i < p->count && c->count < count; i++)
-        HONE_TRY(take_if_new(c, &order[i]->candidate));
+static hone_status take_best(choice *c, const member **order, uint32_t from, uint32_t count,
+                             uint64_t most_alike) {
+    for (uint32_t i = 0; i < from && c->count < count; i++)
+        HONE_TRY(take_if_new(c, &order[i]->candidate, most_alike));
     return HONE_OK;
 }
 
-/* Takes the best unseen ones, and a random share from all over the pool. */
-static hone_status choose(pool *p, const member **order, uint32_t count, hone_candidate *out,
-                          uint32_t *out_count) {
+/* Takes the best neighbours, the best unseen ones, and a random share from all over the pool. */
+static hone_status choose(pool *p, uint32_t count, hone_candidate *out, uint32_t *out_count) {
     choice c = {.task = p->task, .out = out};
+    uint32_t all, near;
+    const member **order = ranked(p, ALL_ISLANDS, &all), **nearest = ranked(p, NEIGHBOURS, &near);
+    if (!order || !nearest) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     uint32_t randoms = (uint32_t)(count * RANDOM_SHARE + hone_rng_uniform(&p->rng));
-    HONE_TRY(take_best(&c, p, order, randoms < count ? count - randoms : 0));
-    for (uint32_t i = 0; i < 8 * count && c.count < count && p->count; i++)
-        HONE_TRY(take_if_new(&c, &order[hone_rng_below(&p->rng, p->count)]->candidate));
-    HONE_TRY(take_best(&c, p, order, count));
+    uint32_t sure = randoms < count ? count - randoms : 0;
+    HONE_TRY(take_best(&c, nearest, near, (uint32_t)(sure * NEIGHBOUR_SHARE + 0.5), MOST_ALIKE));
+    HONE_TRY(take_best(&c, order, all, sure, MOST_ALIKE));
+    for (uint32_t i = 0; i < 8 * count && c.count < count && all; i++) {
+        const member *any = order[hone_rng_below(&p->rng, all)];
+        HONE_TRY(take_if_new(&c, &any->candidate, MOST_ALIKE));
+    }
+    HONE_TRY(take_best(&c, order, all, count, MOST_ALIKE));
+    HONE_TRY(take_best(&c, order, all, count, UINT64_MAX)); /* there is nothing else */
     *out_count = c.count;
     return HONE_OK;
 }
@@ -203,12 +268,10 @@ static hone_status settle(hone_tune_task *task, hone_candidate *c) {
 
 static hone_status run(pool *p, uint32_t count, hone_candidate *out, uint32_t *out_count) {
     HONE_TRY(first_generation(p));
+    HONE_TRY(climb(p, (uint32_t)(p->task->evaluations * NEIGHBOUR_EVALUATIONS)));
     for (uint32_t g = 0; g < GENERATIONS && p->count; g++)
         HONE_TRY(next_generation(p, g));
-    uint32_t all;
-    const member **order = ranked(p, ALL_ISLANDS, &all);
-    if (!order) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-    HONE_TRY(choose(p, order, count, out, out_count));
+    HONE_TRY(choose(p, count, out, out_count));
     for (uint32_t i = 0; i < *out_count; i++)
         HONE_TRY(settle(p->task, &out[i]));
     return HONE_OK;
@@ -238,13 +301,19 @@ static hone_status evolve(hone_tune_task *task, hone_costmodel *model, hone_rng 
     *out_count = 0;
     if (task->space.count == 0) return HONE_OK;
     hone_arena_reset(task->scratch);
-    hone_map128 known = {0};
-    pool p = {.task = task, .model = model, .rng = rng, .left = task->evaluations, .known = &known};
+    hone_map128 known = {0}, looks = {0};
+    pool p = {.task = task,
+              .model = model,
+              .rng = rng,
+              .left = task->evaluations,
+              .known = &known,
+              .looks = &looks};
     p.items = hone_arena_alloc(task->scratch, p.left * sizeof *p.items);
     hone_status st = p.items ? gather_kin(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     if (!st) st = hone_tune_task_keep_openings(task);
     if (!st) st = run(&p, count, out, out_count);
     hone_map128_deinit(&known);
+    hone_map128_deinit(&looks);
     hone_status dropped = hone_tune_task_drop_openings(task);
     return st ? hone_status_join(st, dropped) : dropped;
 }

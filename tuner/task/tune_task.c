@@ -192,6 +192,7 @@ void hone_tune_task_destroy(hone_tune_task *task) {
     hone_tensor_intrins_destroy(task->intrins);
     hone_feature_state_destroy(task->features);
     hone_map128_deinit(&task->seen);
+    hone_map128_deinit(&task->looks);
     hone_module_release(task->stored_module);
     hone_arena_destroy(task->arena);
     destroy_openings(task);
@@ -201,6 +202,24 @@ void hone_tune_task_destroy(hone_tune_task *task) {
 
 /* ---- candidates ---- */
 
+hone_hash128 hone_looks_of(const float *features, uint32_t row_count) {
+    return hone_hash128_bytes(features,
+                              (size_t)row_count * hone_feature_count() * sizeof *features);
+}
+
+uint64_t hone_tune_task_alike(const hone_tune_task *task, hone_hash128 looks) {
+    uint64_t count;
+    hone_map128_find(&task->looks, looks, &count);
+    return count;
+}
+
+hone_status hone_tune_task_note_looks(hone_tune_task *task, hone_hash128 looks, int change) {
+    uint64_t count = hone_tune_task_alike(task, looks);
+    if (change < 0 && !count) return HONE_OK;
+    count = change < 0 ? count - 1 : count + 1;
+    return hone_map128_put(&task->looks, looks, count) ? HONE_OK : no_memory();
+}
+
 static hone_status describe(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
     const float *rows = NULL;
     out->program = hone_func_hash(task->schedule->func);
@@ -208,6 +227,7 @@ static hone_status describe(hone_tune_task *task, hone_arena *arena, hone_candid
                                   task->target, &rows, &out->row_count));
     out->features =
         hone_arena_copy(arena, rows, (size_t)out->row_count * hone_feature_count() * sizeof *rows);
+    out->looks = hone_looks_of(rows, out->row_count);
     return out->features ? HONE_OK : no_memory();
 }
 
@@ -328,7 +348,7 @@ static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, do
     uint32_t end = task->elite_count < HONE_ELITES ? task->elite_count++ : HONE_ELITES - 1;
     for (uint32_t i = end; i > at; i--)
         task->elites[i] = task->elites[i - 1];
-    task->elites[at] = (hone_elite){sketch, decisions, time_ns};
+    task->elites[at] = (hone_elite){sketch, decisions, candidate->looks, time_ns};
 }
 
 void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate) {

@@ -17,6 +17,7 @@ typedef struct hone_candidate {
     int32_t sketch;                 /* -1: what tuning has to beat, hone_tune_task_before */
     const hone_decision *decisions; /* one per instruction of the sketch; in the task's arena */
     hone_hash128 program;           /* of the postprocessed program */
+    hone_hash128 looks;             /* of its features: who looks alike is one to the cost model */
     const float *features;          /* row_count rows; in the task's arena */
     uint32_t row_count;
     float score;
@@ -30,6 +31,7 @@ typedef struct hone_candidate {
 typedef struct hone_elite {
     int32_t sketch;
     const hone_decision *decisions;
+    hone_hash128 looks;
     double time_ns;
 } hone_elite;
 
@@ -80,6 +82,7 @@ typedef struct hone_tune_task {
     hone_module *stored_module; /* owned; NULL = the database has the same text */
     const hone_func *stored;    /* the program under the names of the database; NULL = it is ours */
     hone_map128 seen;           /* hashes of programs that were proposed or are in the database */
+    hone_map128 looks;          /* how many of them look so */
     hone_db *db;                /* asked for what is not there; NULL = all it has is there */
     hone_hash128 target_hash;   /* of whose records it is asked */
     int64_t last_record;        /* up to where */
@@ -142,6 +145,13 @@ HONE_NODISCARD hone_status hone_tune_task_adopt(hone_tune_task *task, const hone
 /* Whether a program was not proposed or recorded before; from here on it is. */
 HONE_NODISCARD hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
                                                        bool *out_is_new);
+/* How many that look so were proposed or are in the database; and one more of them (or, -1, less).
+ */
+uint64_t hone_tune_task_alike(const hone_tune_task *task, hone_hash128 looks);
+HONE_NODISCARD hone_status hone_tune_task_note_looks(hone_tune_task *task, hone_hash128 looks,
+                                                     int change);
+/* The looks of rows of features. */
+hone_hash128 hone_looks_of(const float *features, uint32_t row_count);
 /* What tuning has to beat, as a candidate: the default schedule, or the program as it is written
  * where that carries a schedule or the space is the user's. */
 HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena,
