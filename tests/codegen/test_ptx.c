@@ -11,6 +11,7 @@
 #include "support/core/attributes.h"
 #include "tests/support/gpu/cuda_tools.h"
 #include "tests/support/gpu/ptx_case.h"
+#include "tests/support/gpu/ptx_flight.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 
@@ -152,10 +153,12 @@ static hone_status check_on(const struct row *row, const char *architecture) {
     HONE_TRY(target_of(architecture, &target));
     made m = {.arena = hone_arena_create(1 << 16)};
     hone_str text = {0};
+    unsigned products;
     hone_status st = make(row, &target, "kernel", &m);
     hone_codegen_options options = {.target = &target, .form = HONE_FORM_SOURCE, .verify = true};
     if (!st) st = hone_codegen_ptx(&m.kernel, 1, &options, &text);
     if (!st) st = check_holds(row, &text, m.arena);
+    if (!st) st = test_ptx_flight(hone_str_text(&text), &products);
     if (!st) st = keep(row, &m, architecture, &text);
     hone_str_deinit(&text);
     hone_arena_destroy(m.arena);
