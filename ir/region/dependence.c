@@ -6,7 +6,8 @@
 #include "support/core/attributes.h"
 #include "support/data/tensor.h"
 
-enum { MOST_ELEMENTS = 1 << 12, SLOTS = 2 * MOST_ELEMENTS, MOST_STEPS = 1 << 15, TRIED = 130 };
+enum { MOST_ELEMENTS = 1 << 12, SLOTS = 2 * MOST_ELEMENTS, MOST_STEPS = 1 << 15 };
+enum { TRIED = 130, APART = 32, TRIED_APART = 64 }; /* iterations: the first; others */
 
 typedef struct element {
     hone_buffer buffer;
@@ -294,6 +295,17 @@ static bool guards_hold(const search *s) {
     return true;
 }
 
+/* The iteration to be tried after one: all of the first, then some as far apart as a power of two,
+ * as what meets by its rest has it (1,024 threads and v % 512), and the last. */
+static int64_t next_tried(int64_t k, int64_t extent) {
+    int64_t apart = APART;
+    if (k + 1 < TRIED) return k + 1;
+    while (extent / apart > TRIED_APART)
+        apart *= 2;
+    int64_t next = (k / apart + 1) * apart;
+    return next > extent - 1 && k < extent - 1 ? extent - 1 : next;
+}
+
 static void run_iterations(search *s) {
     const hone_node *loop = hone_func_node(s->func, s->asked->loop);
     hone_points *points = s->points;
@@ -304,7 +316,7 @@ static void run_iterations(search *s) {
         min < -INT32_MAX || extent < 2 || extent > INT32_MAX) {
         return;
     }
-    for (int64_t k = 0; k < extent && k < TRIED && !s->is_over; k++) {
+    for (int64_t k = 0; k < extent && !s->is_over; k = next_tried(k, extent)) {
         var->value = s->iteration = min + k;
         var->is_known = true;
         points->stamp++;

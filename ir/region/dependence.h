@@ -1,9 +1,10 @@
 /* ir/region/dependence.h - two iterations of a loop that touch one element: no, with a witness, to
  * "carries no dependence" (relation.h).
  *
- * Iterations of the loop are run over numbers, the loops outside standing at their begin, of those
- * inside the ends; every element that is surely touched is noted with the iteration that touched
- * it first. What cannot be evaluated is left out: what is found is there, but not all is found.
+ * Iterations of the loop, the first 130 and some of the others, are run over numbers, the loops
+ * outside standing at their begin, of those inside the ends; every element that is surely touched
+ * is noted with the iteration that touched it first. What cannot be evaluated is left out: what is
+ * found is there, but not all is found.
  *
  *     for i: B[i + 1] = B[i]      B[1]: written where i = 0, read where i = 1
  *

@@ -501,6 +501,28 @@ static const struct row {
      "        v = T.axis.spatial(128, k * 32 + i)\n"
      "        C[v, 0] = S[v % 32]\n",
      NULL, false},
+    {"an element of two threads that are far apart",
+     "  S = T.alloc_buffer((512,), \"float32\", scope=\"shared\")\n"
+     "  for i in T.thread_binding(1024, thread=\"threadIdx.x\"):\n"
+     "    with T.block(\"S\"):\n"
+     "      v = T.axis.spatial(1024, i)\n"
+     "      S[v % 512] = A[v % 128, v // 128]\n"
+     "  for i in T.thread_binding(1024, thread=\"threadIdx.x\"):\n"
+     "    with T.block(\"B\"):\n"
+     "      v = T.axis.spatial(1024, i)\n"
+     "      C[v % 128, v // 128] = S[v % 512]\n",
+     "threads i = 0 and i = 512 both write S[0]", true},
+    {"an element of each of many threads",
+     "  S = T.alloc_buffer((1024,), \"float32\", scope=\"shared\")\n"
+     "  for i in T.thread_binding(1024, thread=\"threadIdx.x\"):\n"
+     "    with T.block(\"S\"):\n"
+     "      v = T.axis.spatial(1024, i)\n"
+     "      S[v % 1024] = A[v % 128, v // 128]\n"
+     "  for i in T.thread_binding(1024, thread=\"threadIdx.x\"):\n"
+     "    with T.block(\"B\"):\n"
+     "      v = T.axis.spatial(1024, i)\n"
+     "      C[v % 128, v // 128] = S[v % 1024]\n",
+     NULL, false},
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
