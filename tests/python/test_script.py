@@ -1,11 +1,17 @@
 """Decorated functions: what of Python around them is part of the program."""
+import enum
+import functools
 import linecache
+import math
+import types
 import unittest
 
 import hone
 import numpy as np
 
+import hone.script
 from hone.script import I, R, T, ir, relax, tir
+from hone.script import tir as Tensors
 
 from programs import Case, numbers, product
 
@@ -22,6 +28,20 @@ def plus(x, amount):
 
 
 STEP = 2
+real = T.float32
+tools = types.SimpleNamespace(plus=plus, copy_plus=copy_plus, T=T, step=3, shapes={"A": (ROWS,)})
+
+
+class Sizes(enum.IntEnum):
+    ROWS = 4
+
+
+def kept(item):
+    @functools.wraps(item)
+    def called(*given):
+        return item(*given)
+
+    return called
 
 
 class Decorated(Case):
@@ -72,6 +92,58 @@ class Decorated(Case):
                 B[i] = T.min(A[i] * factor, T.float32(most))
 
         self.runs(program, lambda x: 2 * x)
+
+    def test_what_lies_in_others(self):
+        dtype, rows, short = np.dtype("float32"), Sizes.ROWS, lambda v: v + real(1)
+
+        @T.prim_func
+        def paths(A: T.Buffer(tools.shapes["A"], dtype), B: T.Buffer((rows,), dtype)):
+            for i in range(tools.shapes["A"][0]):
+                B[i] = tools.plus(A[i], real(tools.step))
+
+        @T.prim_func
+        def macros(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                tools.copy_plus(B, A, i, T.float32(3))
+
+        @T.prim_func
+        def calls(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(len(tools.shapes) + 3):
+                B[i] = short(A[i]) + T.float32(math.floor(math.sqrt(
+                    max(rows, 36))) - tools.step + 2)
+
+        for program, more in ((paths, 6), (macros, 6), (calls, 6)):
+            self.runs(program, lambda x, more=more: x + more)
+
+    def test_words_and_decorators_by_other_names(self):
+        @Tensors.prim_func
+        def other(A: Tensors.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                B[i] = A[i] + Tensors.float32(1)
+
+        @kept
+        @hone.script.T.prim_func(private=True)
+        def path(A: hone.script.T.Buffer((ROWS,), "float32"),
+                 B: tools.T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                B[i] = A[i] + tools.T.float32(1)
+
+        @hone.script.prim_func
+        @kept
+        def wrapped(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                B[i] = A[i] + T.float32(1)
+
+        for program in (other, path.__wrapped__, wrapped):
+            self.runs(program, lambda x: x + 1)
+
+    def test_places_behind_what_was_told(self):
+        with self.assertRaisesRegex(hone.InvalidError, r"test_script.py:\d+:.*'none'") as raised:
+            @T.prim_func
+            def program(A: T.Buffer((tools.shapes["A"][0],), "float32")):
+                A[tools.step - 3] = tools.plus(A[0], none)  # noqa: F821
+
+        self.assertEqual(str(raised.exception).split(":")[2], "42")
 
     def test_annotations_of_a_class(self):
         shape = (ROWS,)

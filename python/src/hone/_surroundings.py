@@ -8,10 +8,11 @@ import builtins
 import inspect
 import linecache
 import re
-import textwrap
+import sys
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
 from ._errors import InvalidError
+from ._told import NameOf, Words, as_definition, as_name, told
 
 
 class Macro:
@@ -54,7 +55,12 @@ def _class_in_cell(item: Any) -> Optional[Tuple[List[str], str, int]]:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy as Python has it."""
+    """A number of numpy as Python has it, and a type of elements by its name."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and isinstance(value, numpy.dtype):
+        return value.name
+    if torch is not None and isinstance(value, torch.dtype):
+        return str(value).rpartition(".")[2]
     is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     return value.item() if is_number else value
 
@@ -68,8 +74,10 @@ def _as_text(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         inner = "".join(f"{_as_text(_plain(item))}, " for item in value)
         return f"({inner})" if isinstance(value, tuple) else f"[{inner.rstrip(', ')}]"
-    is_special = isinstance(value, float) and value - value != 0
-    return f'float("{value}")' if is_special else repr(value)
+    if isinstance(value, float) and value - value != 0:
+        return f'float("{value}")'
+    kind: Any = next(kind for kind in (bool, int, float, str) if isinstance(value, kind))
+    return str(kind.__repr__(value))  # of an enumeration, too, which has another
 
 
 def _names_in(code: Any) -> Set[str]:
@@ -100,38 +108,88 @@ class Surroundings:
     """Collected for one program: values, and sources of functions, those that are called first."""
 
     def __init__(self) -> None:
+        self._words: Dict[str, str] = {"I": "I", "R": "R", "T": "T"}
         self._values: Dict[str, str] = {}
         self._sources: Dict[str, str] = {}
         self._functions: Dict[str, Any] = {}
 
-    def add(self, item: Any, around: Mapping[str, Any]) -> None:
-        """What a function or class uses of what is around it."""
+    def add(self, item: Any, around: Mapping[str, Any]) -> str:
+        """The text of a function or class; what it uses of what is around it is taken along."""
         in_code: Set[str] = set()
         for function in _functions_of(item):
             in_code |= _names_in(function.__code__)
             around = {**around, **_cells_of(function)}
-        text, _, _ = source_of(item)
-        in_text = set(re.findall(r"[^\W\d]\w*", text))  # annotations are no code
-        for name in sorted(in_text | in_code):
+        text = told(source_of(item)[0], around, self._namer(around))
+        for name in sorted(set(re.findall(r"[^\W\d]\w*", text))):  # annotations are no code
             if name in around and not hasattr(builtins, name):
                 self._add_one(name, _plain(around[name]), around, name in in_code)
+        return text
+
+    def _namer(self, around: Mapping[str, Any]) -> NameOf:
+        """Names for what is told of the text around which these things are."""
+
+        def name_of(segment: str, value: Any, is_path: bool, taken: Set[str]) -> str:
+            value = _plain(value)
+            if isinstance(value, Words):
+                return self._add_words(as_name(segment), value.path)
+            if not _is_simple(value) and not (is_path and _is_helper(value)):
+                return ""
+            name = as_name(segment)
+            while name in taken or name in around or not self._is_free(name, value):
+                name += "_"
+            self._add_one(name, value, around, True)
+            return name
+
+        return name_of
+
+    def _is_free(self, name: str, value: Any) -> bool:
+        if _is_simple(value):
+            return name not in self._functions and self._values.get(
+                name, _line(name, value)) == _line(name, value)
+        return name not in self._values and self._functions.get(
+            name, _function_of(value)) is _function_of(value)
+
+    def _add_words(self, name: str, path: str) -> str:
+        if path in _MODULES:
+            self._words[name] = path
+        elif path:
+            self._values[name] = f"{name} = {path}"
+        return name if path else ""
 
     def _add_one(self, name: str, value: Any, around: Mapping[str, Any], is_code: bool) -> None:
         if _is_simple(value):
-            text = f"{name} = {_as_text(value)}"
+            text = _line(name, value)
             if self._values.setdefault(name, text) != text:
                 raise InvalidError(f"'{name}' is one thing in the program and another in what it "
                                    f"calls: {self._values[name]}, {text}")
             return
-        function = value.item if isinstance(value, Macro) else value
+        function = _function_of(value)
         if is_code and inspect.isfunction(function) and name not in self._functions:
             self._functions[name] = function
-            self.add(function, {**around, **function.__globals__})
-            self._sources[name] = textwrap.dedent(source_of(function)[0])
+            text = self.add(function, {**around, **function.__globals__})
+            self._sources[name] = as_definition(text, name)
 
     def lines(self) -> Iterable[str]:
-        """As text: values in one line, so that the program's own lines stay where they are."""
+        """As text: imports and values in a line each, so that the program's own lines stay where
+        they are."""
+        yield "from tvm.script import " + ", ".join(
+            f"{_MODULES[path]} as {name}" for name, path in self._words.items())
         if self._values:
             yield "; ".join(self._values.values())
         for source in self._sources.values():
             yield from source.splitlines()
+
+
+_MODULES = {"I": "ir", "R": "relax", "T": "tir"}
+
+
+def _line(name: str, value: Any) -> str:
+    return f"{name} = {_as_text(value)}"
+
+
+def _function_of(value: Any) -> Any:
+    return value.item if isinstance(value, Macro) else value
+
+
+def _is_helper(value: Any) -> bool:
+    return inspect.isfunction(_function_of(value))

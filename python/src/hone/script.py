@@ -10,53 +10,34 @@
 
 The body is never run by Python: its source is read, so it must be in a file, or in what a notebook
 keeps of its cells. What the body uses from around it is put before it: numbers, flags, texts, macros
-(``@T.macro``) and functions, whose source is read as well. ``from hone.script import ir as I, tir as
+(``@T.macro``) and functions, whose source is read as well; members of modules and objects, too, and
+what Python makes of them (``math.sqrt(config.rows)``). ``from hone.script import ir as I, tir as
 T, relax as R`` has TVM's names.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
-import textwrap
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Optional
 
 from ._surroundings import Macro, Surroundings, source_of
+from ._told import Words
 from .module import Module
 
 __all__ = ["I", "PrimFunc", "R", "T", "ir", "ir_module", "prim_func", "relax", "tir", "tirx"]
 
-_IMPORTS = "from tvm.script import ir as I, relax as R, tir as T"
-
-
-class _Words:
-    """What annotations and decorators name: everything is there, and does nothing."""
-
-    def __getattr__(self, name: str) -> "_Words":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_: Any, **__: Any) -> "_Words":
-        return self
-
-    def __getitem__(self, _: Any) -> "_Words":
-        return self
-
-    def __iter__(self) -> Iterator["_Words"]:
-        raise TypeError("this is for the text of programs, which Python does not run")
-
-
 def _at_line(around: Surroundings, text: str, first: int) -> str:
-    """The text behind its imports and what it uses, at the line where it is in its file."""
-    head = [_IMPORTS, *around.lines()]
+    """The text behind what it uses, at the line where it is in its file."""
+    head = [*around.lines()]
     blank = max(first - 1 - len(head), 0)
-    return "\n".join(head) + "\n" * (blank + 1) + textwrap.dedent(text)
+    return "\n".join(head) + "\n" * (blank + 1) + text
 
 
 def _read(item: Any, names: Dict[str, Any]) -> Module:
     around = Surroundings()
-    around.add(item, names)
-    text, path, first = source_of(item)
+    text = around.add(item, names)
+    _, path, first = source_of(item)
     return Module.parse(_at_line(around, text, first), path)
 
 
@@ -110,44 +91,49 @@ def _is_member(item: Any) -> bool:
     return inspect.isfunction(item) and bool(outer) and not outer.endswith("<locals>")
 
 
-def _decorator(item: Any = None, **_: Any) -> Any:
+def _of_names(names: Dict[str, Any], item: Any) -> PrimFunc:
+    made = PrimFunc(item, names)
+    if not _is_member(item):
+        made.script()  # a fault is told where it stands
+    return made
+
+
+class _Decorator(Words):
     """As TVM's: alone, or called with options, which are in the text and read there."""
-    caller = inspect.currentframe()
-    frame = caller.f_back if caller else None
-    names = {**frame.f_globals, **frame.f_locals} if frame else {}
 
-    def decorate(later: Any) -> PrimFunc:
-        made = PrimFunc(later, names)
-        if not _is_member(later):
-            made.script()  # a fault is told where it stands
-        return made
-
-    return decorate if item is None else decorate(item)
+    def __call__(self, item: Any = None, **_: Any) -> Any:
+        caller = inspect.currentframe()
+        frame = caller.f_back if caller else None
+        names = {**frame.f_globals, **frame.f_locals} if frame else {}
+        return functools.partial(_of_names, names) if item is None else _of_names(names, item)
 
 
-def _macro(item: Any = None, **_: Any) -> Any:
-    return Macro if item is None else Macro(item)
+class _MacroDecorator(Words):
+    """As TVM's, alone or with options."""
+
+    def __call__(self, item: Any = None, **_: Any) -> Any:
+        return Macro if item is None else Macro(item)
 
 
-class _Tir(_Words):
-    prim_func = staticmethod(_decorator)
-    macro = inline = staticmethod(_macro)
+class _Tir(Words):
+    prim_func = _Decorator("T.prim_func")
+    macro = inline = _MacroDecorator("T.macro")
 
 
-class _Ir(_Words):
-    ir_module = staticmethod(_decorator)
+class _Ir(Words):
+    ir_module = _Decorator("I.ir_module")
 
 
-class _Relax(_Words):
-    function = staticmethod(_decorator)
-    macro = staticmethod(_macro)
+class _Relax(Words):
+    function = _Decorator("R.function")
+    macro = _MacroDecorator("R.macro")
 
 
-prim_func = _decorator
-ir_module = _decorator
-tir: Any = _Tir()
-ir: Any = _Ir()
-relax: Any = _Relax()
+prim_func = _Tir.prim_func
+ir_module = _Ir.ir_module
+tir: Any = _Tir("T")
+ir: Any = _Ir("I")
+relax: Any = _Relax("R")
 T = tirx = tir
 I = ir  # noqa: E741  (TVM's name)
 R = relax
