@@ -115,10 +115,10 @@ class Tensors(Case):
             with self.assertRaises(hone.InvalidError):
                 _tensor.dense(wrong, "int32")
         for value, dtype in (([0, 255], "uint8"), ([-128, 127], "int8"), ([2**64 - 1], "uint64"),
-                             ([], "int64")):
+                             ([], "int64"), ([1, 0], "bool"), ([True], "int8")):
             self.assertEqual(_tensor.dtype_name(_tensor.dense(value, dtype).tensor.dtype), dtype)
         for value, dtype in (([300], "int8"), ([-1], "uint8"), ([2**63], "int64"),
-                             ([2**70], "int64"), (256, "uint8")):
+                             ([2**70], "int64"), (256, "uint8"), ([2], "bool")):
             with self.assertRaises(hone.InvalidError):
                 _tensor.dense(value, dtype)
 
@@ -150,6 +150,8 @@ class Tensors(Case):
                 for back in (made.numpy(), _tensor.like_inputs(made, [given])):
                     self.assertEqual((back.dtype, back.tolist()), (array.dtype, array.tolist()))
                 self.assertIs(_tensor.like_inputs(made, [np.ones(1)]), made)
+            listed = _tensor.dense([[1, 2, 0.5], [4, 8, 16]], name)
+            self.assertEqual(ctypes.string_at(listed.tensor.data, array.nbytes), array.tobytes())
             empty = hone.Tensor(_tensor.parse_dtype(name), [0, 3]).numpy()
             self.assertEqual((empty.dtype, empty.shape), (array.dtype, (0, 3)))
         for name in ("int4", "float4_e2m1fn"):  # a byte an element there, half a byte here

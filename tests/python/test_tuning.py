@@ -110,6 +110,21 @@ class Tuning(Case):
         traces = hone.Database(db).query("SELECT trace FROM v_trials WHERE outcome = 'ok'")
         self.assertTrue(any("SamplePerfectTile" in row["trace"] for row in traces))
 
+    def test_results_of_spaces(self):
+        def other(sch):
+            made = sch.copy()
+            made.parallel(made.get_loops(made.get_sblock("C"))[0])
+            return [made]
+
+        db, module = os.path.join(self.folder, "result.db"), hone.load(product)
+        module.tune(db, space=other, trials=1, threads=1)
+        traces = hone.Database(db).query("SELECT trace FROM v_trials")
+        self.assertTrue(any("Parallel" in row["trace"] for row in traces), traces)
+        for wrong, words in ((lambda sch: None, "does nothing"), (lambda sch: 3, "is a int"),
+                             (lambda sch: [sch, sch], "2 schedules")):
+            with self.assertRaisesRegex(hone.InvalidError, words):
+                module.tune(db, space=wrong, trials=1, threads=1)
+
     def test_variants(self):
         db, module = os.path.join(self.folder, "variants.db"), hone.load(parts)
         module.tune(db, trials=3, threads=1, strategy="random", variants="none")
@@ -215,6 +230,8 @@ class Tuning(Case):
             hone.load(product).tune(db, trials=10000, threads=1, propose=fails)
         with self.assertRaisesRegex(hone.InvalidError, "generator function"):
             hone.load(product).tune(db, trials=1, propose=3)
+        with self.assertRaisesRegex(hone.InvalidError, "gives a NoneType"):
+            hone.load(product).tune(db, trials=10000, threads=1, propose=lambda task: None)
 
     def test_refused_proposals_are_told(self):
         def nonsense(task):

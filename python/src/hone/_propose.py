@@ -52,8 +52,12 @@ class _Generators:
         """What happened."""
         name = event["task"]
         if event["event"] == "task":
-            self._running[name] = self._make(ProposalTask(
+            made = self._make(ProposalTask(
                 name, event["program"], event["target"], event["default"], event["sketches"]))
+            if not hasattr(made, "send"):
+                raise InvalidError("propose is no generator function: its call gives a "
+                                   f"{type(made).__name__}; it wants a yield")
+            self._running[name] = made
             self._go_on(name, None)
         elif self._waits.get(name, "") == event.get("id") and _is_end(event):
             del self._waits[name]

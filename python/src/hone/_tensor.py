@@ -71,11 +71,16 @@ def _bytes_of(tensor: Any) -> Any:
     return tensor.contiguous().reshape(-1).view(sys.modules["torch"].uint8)
 
 
+def _is_name_of_ml_dtypes(name: str) -> bool:
+    """Whether it is of whole bytes, and numpy lacks it."""
+    return name == "bfloat16" or name.startswith("float8_") and name in _WHOLE_NAMES
+
+
 def _dtype_of_array(value: Any, letters: str) -> DLDataType:
     """The type of an array's elements; those that numpy lacks are known by the names that
     ml_dtypes gives them."""
     name = str(getattr(value, "dtype", ""))
-    if name == "bfloat16" or name.startswith("float8_") and name in _WHOLE_NAMES:
+    if _is_name_of_ml_dtypes(name):
         return parse_dtype(name)
     if letters[0] != ">" and letters[1] in _CODES:
         return DLDataType(_CODES[letters[1]], 8 * int(letters[2:]), 1)
@@ -141,14 +146,28 @@ def view(value: Any, dtype: Optional[str] = None) -> View:
                        "with __dlpack__ are")
 
 
+def _type_in_numpy(numpy: Any, dtype: Optional[str]) -> Any:
+    """The type of that name, numpy's or one of ml_dtypes; None: there is none."""
+    if dtype in numpy.sctypeDict:
+        return numpy.dtype(dtype)
+    if not _is_name_of_ml_dtypes(dtype or ""):
+        return None
+    try:
+        return numpy.dtype(getattr(importlib.import_module("ml_dtypes"), dtype or ""))
+    except (ImportError, AttributeError):
+        return None
+
+
 def _of_numbers(value: Any, dtype: Optional[str]) -> Any:
     numpy = importlib.import_module("numpy")
+    kind = _type_in_numpy(numpy, dtype)
     try:
         made = numpy.asarray(value)
-        if dtype not in numpy.sctypeDict:
+        if kind is None:
             return made
-        are_whole = made.dtype.kind in "iu" and numpy.dtype(dtype).kind in "iu" or not made.size
-        wanted = made.astype(dtype, casting="unsafe" if are_whole else "same_kind")
+        are_whole = made.dtype.kind in "iu" and kind.kind in "iub" or not made.size
+        is_plain = kind.kind in "iufcb"  # numpy knows no rule for others
+        wanted = made.astype(kind, casting="same_kind" if is_plain and not are_whole else "unsafe")
     except (TypeError, ValueError, OverflowError) as reason:
         raise InvalidError(f"the list is no tensor: {reason}") from reason
     if are_whole and (wanted != made).any():

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
 
 from . import _library as lib
+from ._errors import InvalidError
 
 if TYPE_CHECKING:
     from .farm import Farm
@@ -108,13 +109,32 @@ class Session:
         from .schedule import Schedule
 
         tasks = [found for found in module.tasks() if task in (None, found.name)]
-        schedule = Schedule(tasks[0].program if tasks else module)
-        space(schedule)
+        schedule = _one_schedule(space, Schedule(tasks[0].program if tasks else module))
         with tempfile.TemporaryDirectory(prefix="hone-python-") as folder:
             path = os.path.join(folder, "space.json")
             with open(path, "w", encoding="utf-8") as out:
                 out.write(schedule.space())
             yield path
+
+
+def _one_schedule(space: Callable[..., Any], given: Any) -> Any:
+    """What a function made of a schedule: that one, or as in TVM the one that it returns."""
+    from .schedule import Schedule
+
+    name = getattr(space, "__name__", type(space).__name__)
+    made = space(given)
+    if isinstance(made, (list, tuple)):
+        if len(made) != 1:
+            raise InvalidError(f"the space '{name}' returns {len(made)} schedules, one is taken: "
+                               "choices between them are sampling steps")
+        made = made[0]
+    if made is not None and not isinstance(made, Schedule):
+        raise InvalidError(f"the space '{name}' returns what is a {type(made).__name__}: "
+                           "a schedule is taken, or nothing")
+    schedule = given if made is None else made
+    if not schedule.trace.insts:
+        raise InvalidError(f"the space '{name}' does nothing to the schedule")
+    return schedule
 
 
 def outside(propose: Optional[str], tracker: Union[None, str, "Farm"], device_key: Optional[str],

@@ -140,13 +140,13 @@ class Schedule(Primitives):
         """The function whose steps these are."""
         return self._function or _only_function(self._program)
 
-    def work_on(self, function: str) -> None:
+    def work_on(self, func_name: str) -> None:
         """Goes on with another function of the program, as it was left."""
         self._program = self.mod
         LIB.hone_steps_free(self._steps)
         self._steps = ctypes.c_void_p()
         self._lines = []
-        self._begin(function)
+        self._begin(func_name)
 
     def copy(self) -> "Schedule":
         """Another schedule that is as far as this one: blocks, loops and numbers of this one are
