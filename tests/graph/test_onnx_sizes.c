@@ -28,6 +28,14 @@ static const value_row rows[] = {
         "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "node NonZero f -> q\nnode Size q -> y",
         "0,0,0", "0"),
+    ROW("MultiHeadAttention with a bias of a length that comes later",
+        "opset 13\ninput x f32 1,1,1,N\nconst f i64 1 = -1\nnode Reshape x,f -> b\n"
+        "const q f32 1,1,1 = 1\nnode com.microsoft.MultiHeadAttention q,q,q,b -> y num_heads=1",
+        "5,6,7", "8"),
+    ROW("the bias of which must be that of all three",
+        "opset 13\ninput x f32 1,1,1,1,N\nconst f i64 1 = -1\nnode Reshape x,f -> b\n"
+        "const q f32 1,1,1 = 1\nnode com.microsoft.MultiHeadAttention q,q,q,b -> y num_heads=1",
+        "5,6,7,8", "!3"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
     ROW("Conv of taps far from each other over sizes that come later",

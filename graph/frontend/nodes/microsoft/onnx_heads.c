@@ -201,6 +201,20 @@ static hone_status add_bias(onnx_reader *r, int64_t begin, int64_t width, hone_g
     return onnx_emit2(r, "add", *io, part, io);
 }
 
+/* Its length may be a name: it is that of the three together. */
+static hone_status size_bias(onnx_reader *r) {
+    int64_t length = 0;
+    if (!onnx_has_input(r, 3)) return HONE_OK;
+    for (uint32_t i = 0; i < 3 && onnx_has_input(r, i); i++) {
+        const hone_sinfo *info;
+        HONE_TRY(onnx_input_info(r, i, &info));
+        int64_t width = info->rank == 3 ? hone_expr_const(info->shape[2]) : 0;
+        if (width < 0) return onnx_unknown_size(2);
+        length += width;
+    }
+    return onnx_demand_size(r, &r->inputs[3], 0, length);
+}
+
 /* Queries, keys or values from [batch, sequence, heads, count, size]: number i as
  * [batch, heads, sequence, size]. */
 static hone_status take_packed(onnx_reader *r, hone_garg packed, int64_t i, hone_garg *out) {
@@ -267,6 +281,7 @@ static hone_status convert_multi_head(onnx_reader *r, hone_garg *out) {
     if (onnx_has_input(r, 8) || onnx_has_input(r, 9))
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "a length of the past (input 8) or a beam (input 9)");
+    HONE_TRY(size_bias(r));
     HONE_TRY(take_inputs(r, heads, &a));
     HONE_TRY(read_scale(r, &a));
     if (onnx_has_input(r, at.past)) {
