@@ -100,8 +100,7 @@ hone_status sch_require_compatible_writers(hone_schedule *sch, hone_node_id loop
                 if (sch_touch_disjoint(sch, o, n, buffer, loop)) continue;
                 return sch_refuse(sch, n, "both %s and %s, below %s, write '%s'",
                                   sch_block_name(sch, o), sch_block_name(sch, n),
-                                  sch_loop_name(sch, loop),
-                                  hone_func_buffer(sch->func, buffer)->name);
+                                  sch_loop_name(sch, loop), sch_buffer_name(sch, buffer));
             }
         }
     }

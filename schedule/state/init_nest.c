@@ -183,7 +183,7 @@ static hone_status check_allocs(hone_schedule *sch, hone_node_id id) {
             !hone_stores_below(sch->func, init, buffer))
             continue;
         return sch_refuse(sch, id, "the init of %s uses '%s', which the block allocates",
-                          sch_block_name(sch, id), hone_func_buffer(sch->func, buffer)->name);
+                          sch_block_name(sch, id), sch_buffer_name(sch, buffer));
     }
     return HONE_OK;
 }

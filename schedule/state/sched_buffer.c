@@ -31,7 +31,7 @@ hone_status sch_find_buffer(hone_schedule *sch, hone_node_id id, const char *nam
     const hone_region *regions = sch_regions_of(sch_block(sch, id), is_write, &count);
     *out_index = -1;
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_called(hone_func_buffer(sch->func, regions[i].buffer)->name, name)) continue;
+        if (!is_called(sch_buffer_name(sch, regions[i].buffer), name)) continue;
         if (*out_index >= 0) {
             return sch_refuse(sch, id, "%s %s two buffers named '%s'", sch_block_name(sch, id),
                               is_write ? "writes" : "reads", name);
@@ -57,7 +57,7 @@ hone_node_id sch_alloc_site(const hone_schedule *sch, hone_buffer buffer) {
 hone_status sch_require_allocated(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     if (sch_alloc_site(sch, buffer) != HONE_NO_ID) return HONE_OK;
     return sch_refuse(sch, block, "buffer '%s' is not allocated in the function",
-                      hone_func_buffer(sch->func, buffer)->name);
+                      sch_buffer_name(sch, buffer));
 }
 
 hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
@@ -67,7 +67,7 @@ hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_bu
     }
     if (!has_view) return HONE_OK;
     return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
-                      hone_func_buffer(sch->func, buffer)->name);
+                      sch_buffer_name(sch, buffer));
 }
 
 static void mark_matches(const hone_schedule *sch, bool *marks) {
@@ -94,7 +94,7 @@ hone_status sch_mark_views(hone_schedule *sch, hone_node_id block, hone_buffer b
                                : whole != HONE_NO_ID && marks[whole];
         if (!is_odd) continue;
         return sch_refuse(sch, block, "buffer '%s' is also used by its address",
-                          hone_func_buffer(sch->func, buffer)->name);
+                          sch_buffer_name(sch, buffer));
     }
     return HONE_OK;
 }
@@ -139,7 +139,7 @@ hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
     }
     if (s.hider == HONE_NO_ID) return HONE_OK;
     return sch_refuse(sch, s.hider, "%s accesses '%s' and does not say so",
-                      sch_block_name(sch, s.hider), hone_func_buffer(sch->func, buffer)->name);
+                      sch_block_name(sch, s.hider), sch_buffer_name(sch, buffer));
 }
 
 hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block, const char *scope) {

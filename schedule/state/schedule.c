@@ -392,6 +392,10 @@ const char *sch_block_name(const hone_schedule *sch, hone_node_id block) {
     return text ? text : "a block";
 }
 
+const char *sch_buffer_name(const hone_schedule *sch, hone_buffer buffer) {
+    return hone_func_buffer(sch->func, buffer)->name;
+}
+
 const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop) {
     const char *name = sch->func->vars[sch_node(sch, loop)->u.loop.var].name;
     const char *text = hone_arena_printf(sch->arena, "loop '%s'", name);

@@ -37,6 +37,8 @@ HONE_NODISCARD hone_status sch_no_memory(void);
 HONE_NODISCARD hone_status sch_ir_error(hone_schedule *sch);
 /* "block 'C'", for messages; in the arena. */
 const char *sch_block_name(const hone_schedule *sch, hone_node_id block);
+/* A buffer as the program calls it, for messages. */
+const char *sch_buffer_name(const hone_schedule *sch, hone_buffer buffer);
 /* "loop 'i_0'", for messages; in the arena. */
 const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop);
 

@@ -146,8 +146,7 @@ hone_status sch_check_outside(const sch_staging *c, const sch_box *box) {
     if (box_of_scope(c, &declared) && !holds(c, &declared, box)) {
         HONE_TRY(sch_ir_error(sch));
         return sch_refuse(sch, c->block, "more of '%s' would be copied than %s says that it reads",
-                          hone_func_buffer(sch->func, c->buffer)->name,
-                          sch_block_name(sch, c->scope));
+                          sch_buffer_name(sch, c->buffer), sch_block_name(sch, c->scope));
     }
     const hone_range *ranges = ranges_of(c, box);
     HONE_TRY(sch_ir_error(sch));
@@ -155,7 +154,7 @@ hone_status sch_check_outside(const sch_staging *c, const sch_box *box) {
         return HONE_OK;
     }
     return sch_refuse(sch, c->block, "'%s' may hold no values yet in all of the box that is copied",
-                      hone_func_buffer(sch->func, c->buffer)->name);
+                      sch_buffer_name(sch, c->buffer));
 }
 
 /* Is it a box of known size within the buffer, and not all of it? Where a place is looked up, it is
@@ -201,7 +200,7 @@ hone_status sch_choose_cache_box(sch_staging *c, bool is_all_written, sch_box *i
         return sch_refuse(
             sch, c->block,
             "a part of '%s' would be cached, and accesses to more of it may be hidden",
-            hone_func_buffer(sch->func, c->buffer)->name);
+            sch_buffer_name(sch, c->buffer));
     }
     c->box = ranges;
     return HONE_OK;

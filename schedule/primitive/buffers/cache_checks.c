@@ -42,8 +42,7 @@ hone_status sch_check_loose_uses(const sch_staging *c, bool or_loads) {
     hone_node_id use = find_loose_use(c, or_loads);
     if (use == HONE_NO_ID) return HONE_OK;
     return sch_refuse(c->sch, use, "a statement outside of the blocks of %s uses '%s'",
-                      sch_block_name(c->sch, c->scope),
-                      hone_func_buffer(c->sch->func, c->buffer)->name);
+                      sch_block_name(c->sch, c->scope), sch_buffer_name(c->sch, c->buffer));
 }
 
 /* Marks the variables that do not run anew in each run of the scope: all but sizes, loops of the
@@ -110,8 +109,7 @@ hone_status sch_check_cache_begins(const sch_staging *c) {
     if (!outside) return sch_no_memory();
     if (sch_accumulates(sch, c->block, c->buffer)) {
         return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
-                          sch_block_name(sch, c->block),
-                          hone_func_buffer(sch->func, c->buffer)->name);
+                          sch_block_name(sch, c->block), sch_buffer_name(sch, c->buffer));
     }
     for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK ||

@@ -22,7 +22,7 @@ static hone_status make_block(sch_staging *s) {
     d.read = s->is_write ? inside : outside;
     d.written = s->is_write ? outside : inside;
     hone_node_id store = sch_make_copy_store(s, in_buffer, d.vars);
-    const char *name = hone_func_buffer(sch->func, s->stage)->name;
+    const char *name = sch_buffer_name(sch, s->stage);
     return sch_draft_block(sch, &d, name, store, &s->copy);
 }
 

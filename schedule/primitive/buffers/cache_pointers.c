@@ -56,7 +56,7 @@ static hone_status check_views(const sch_staging *c, const char *storage_scope) 
                 if (block->matches[m].source.buffer != c->buffer) continue;
                 if (strcmp(view->scope ? view->scope : "global", storage_scope) == 0) continue;
                 return sch_refuse(sch, n, "'%s' shows '%s' in the scope \"%s\"", view->name,
-                                  hone_func_buffer(sch->func, c->buffer)->name,
+                                  sch_buffer_name(sch, c->buffer),
                                   view->scope ? view->scope : "global");
             }
         }
@@ -77,7 +77,7 @@ hone_status sch_check_pointers(sch_staging *c, const char *storage_scope) {
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         if (hone_func_buffer(sch->func, b)->alias_of != c->buffer) continue;
         return sch_refuse(sch, c->block, "'%s' is also another buffer, '%s'", info->name,
-                          hone_func_buffer(sch->func, b)->name);
+                          sch_buffer_name(sch, b));
     }
     if (sch->trace.is_unsafe) {
         return sch_refuse(sch, c->block,

@@ -90,7 +90,7 @@ static bool may_meet(const sch_staging *c) {
 
 hone_status sch_check_copied_around(const sch_staging *c) {
     hone_schedule *sch = c->sch;
-    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    const char *name = sch_buffer_name(sch, c->buffer);
     if (!holds_values(c)) {
         return sch_refuse(sch, c->block, "'%s' may hold no values yet when %s begins", name,
                           sch_block_name(sch, c->block));

@@ -62,7 +62,7 @@ static hone_status read_ranges(claim *c, const hone_index_map *map) {
     if (map->count != 2 * c->rank) {
         return sch_refuse(sch, c->block,
                           "the map gives %u begins and ends, '%s' has %u dimensions of two each",
-                          map->count, hone_func_buffer(sch->func, c->buffer)->name, c->rank);
+                          map->count, sch_buffer_name(sch, c->buffer), c->rank);
     }
     const hone_expr **axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     const hone_expr **ends = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *ends);
@@ -112,8 +112,7 @@ static hone_status check_against_body(claim *c, bool *out_is_promise) {
             return sch_refuse(sch, c->block,
                               c->is_write ? "%s may write more of '%s' than that region"
                                           : "%s reads more of '%s' than that region",
-                              sch_block_name(sch, c->block),
-                              hone_func_buffer(sch->func, c->buffer)->name);
+                              sch_block_name(sch, c->block), sch_buffer_name(sch, c->buffer));
         }
         *out_is_promise = !holds_all;
     }

@@ -47,7 +47,7 @@ static hone_status find_inner_place(sch_staging *c) {
         return HONE_OK;
     }
     return sch_refuse(sch, c->writer, "no place is behind %s and before all who read '%s'",
-                      sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
+                      sch_block_name(sch, c->writer), sch_buffer_name(sch, c->buffer));
 }
 
 static bool holds_any(const sch_staging *c, hone_node_id top, uint32_t count,
@@ -131,7 +131,7 @@ static hone_status find_write_place(sch_staging *c, const sch_staging *cache_rea
     c->anchor = sch_node(sch, sch_child_towards(sch, c->place, first))->prev;
     if (c->anchor != HONE_NO_ID && sch_is_before(sch, c->block, first)) return HONE_OK;
     return sch_refuse(sch, first, "%s reads '%s' before %s writes it", sch_block_name(sch, first),
-                      hone_func_buffer(sch->func, c->buffer)->name, sch_block_name(sch, c->block));
+                      sch_buffer_name(sch, c->buffer), sch_block_name(sch, c->block));
 }
 
 /* cache_read: all that the writer makes is copied, where it is known to be a box; it holds what the
@@ -217,7 +217,7 @@ static hone_status find_writer(sch_staging *c) {
         if (c->writer != HONE_NO_ID) {
             return sch_refuse(c->sch, n, "both %s and %s write '%s'",
                               sch_block_name(c->sch, c->writer), sch_block_name(c->sch, n),
-                              hone_func_buffer(c->sch->func, c->buffer)->name);
+                              sch_buffer_name(c->sch, c->buffer));
         }
         c->writer = n;
     }
@@ -255,10 +255,9 @@ static hone_status find_users(sch_staging *c, uint32_t count, const hone_rv *con
     if (c->user_count) return HONE_OK;
     if (other != HONE_NO_ID) {
         return sch_refuse(sch, other, "%s does not read '%s'", sch_block_name(sch, other),
-                          hone_func_buffer(sch->func, c->buffer)->name);
+                          sch_buffer_name(sch, c->buffer));
     }
-    return sch_refuse(sch, c->block, "no other block reads '%s'",
-                      hone_func_buffer(sch->func, c->buffer)->name);
+    return sch_refuse(sch, c->block, "no other block reads '%s'", sch_buffer_name(sch, c->buffer));
 }
 
 /* Behind the block, and in no other iteration in front of it. */

@@ -30,7 +30,7 @@ static hone_status check_alone(const sch_staging *c) {
 static hone_status check_inplace(sch_staging *c) {
     hone_schedule *sch = c->sch;
     const hone_block *block = sch_block(sch, c->block);
-    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    const char *name = sch_buffer_name(sch, c->buffer);
     const hone_region *read = NULL, *written = NULL;
     for (uint32_t i = 0; i < block->read_count; i++) {
         if (block->reads[i].buffer == c->buffer) read = &block->reads[i];

@@ -34,7 +34,7 @@ typedef struct copying {
 
 static hone_status find_users(copying *c) {
     hone_schedule *sch = c->s.sch;
-    const char *name = hone_func_buffer(sch->func, c->s.buffer)->name;
+    const char *name = sch_buffer_name(sch, c->s.buffer);
     bool has_init = hone_block_init_of(sch->func, c->s.block) != HONE_NO_ID;
     hone_node_id *users = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *users);
     if (!users) return sch_no_memory();
@@ -279,7 +279,7 @@ static hone_status make_copy(copying *c, sch_draft *out) {
         return sch_no_memory();
     }
     HONE_TRY(make_body(c, lows, &body));
-    const char *name = hone_func_buffer(sch->func, c->s.stage)->name;
+    const char *name = sch_buffer_name(sch, c->s.stage);
     return sch_draft_block(sch, out, name, body, &c->s.copy);
 }
 
@@ -363,14 +363,14 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv,
     if (!c.s.is_write &&
         !sch_was_written_outside(sch, c.s.scope, &(hone_region){c.s.buffer, c.part})) {
         return sch_refuse(sch, c.s.block, "'%s' may hold no values yet in all of the box",
-                          hone_func_buffer(sch->func, c.s.buffer)->name);
+                          sch_buffer_name(sch, c.s.buffer));
     }
     c.s.anchor = sch_child_towards(sch, c.s.place, c.s.users[0]);
     if (c.maker != HONE_NO_ID && hone_tree_is_ancestor(sch->func, c.s.anchor, c.maker)) {
-        return sch_refuse(
-            sch, c.maker, "no place below %s is between %s, which writes '%s', and %s",
-            sch_loop_name(sch, c.s.place), sch_block_name(sch, c.maker),
-            hone_func_buffer(sch->func, c.s.buffer)->name, sch_block_name(sch, c.s.users[0]));
+        return sch_refuse(sch, c.maker,
+                          "no place below %s is between %s, which writes '%s', and %s",
+                          sch_loop_name(sch, c.s.place), sch_block_name(sch, c.maker),
+                          sch_buffer_name(sch, c.s.buffer), sch_block_name(sch, c.s.users[0]));
     }
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
     hone_func *saved = NULL;

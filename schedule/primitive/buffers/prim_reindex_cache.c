@@ -95,7 +95,7 @@ static hone_status reindex_cache(hone_schedule *sch, hone_rv block, bool is_writ
     HONE_TRY(lay_out_by_map(sch, &r, map, dtype));
     const char *kept = hone_arena_strdup(sch->arena, scope);
     if (!kept) return sch_no_memory();
-    const char *name = sch_scoped_name(sch, hone_func_buffer(sch->func, r.s.buffer)->name, kept);
+    const char *name = sch_scoped_name(sch, sch_buffer_name(sch, r.s.buffer), kept);
     r.block_name = name;
     HONE_TRY(sch_recorded_map(sch, map, inner->axis_count, dtype, &recorded));
     HONE_TRY(sch_finish_reindexing(&r, name, kept));

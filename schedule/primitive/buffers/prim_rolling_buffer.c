@@ -47,7 +47,7 @@ typedef struct rolling {
 } rolling;
 
 static const char *buffer_name(const rolling *r) {
-    return hone_func_buffer(r->sch->func, r->buffer)->name;
+    return sch_buffer_name(r->sch, r->buffer);
 }
 
 static bool touches(const rolling *r, hone_node_id block) {
@@ -195,7 +195,7 @@ static hone_status check_inputs(rolling *r) {
         if (is_covered) continue;
         return sch_refuse(sch, r->block, "%s would not find the same in '%s' again: %s",
                           sch_block_name(sch, r->block),
-                          hone_func_buffer(sch->func, block->reads[i].buffer)->name, why);
+                          sch_buffer_name(sch, block->reads[i].buffer), why);
     }
     return HONE_OK;
 }

@@ -41,7 +41,7 @@ static hone_status check_bounds(hone_schedule *sch, hone_buffer buffer) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_FOR || !sch_bounds_load(node, buffer)) continue;
         return sch_refuse(sch, n, "the bounds of %s load '%s'", sch_loop_name(sch, n),
-                          hone_func_buffer(sch->func, buffer)->name);
+                          sch_buffer_name(sch, buffer));
     }
     return HONE_OK;
 }

@@ -63,7 +63,7 @@ static hone_status find_access(sch_reindexing *r) {
     }
     if (r->indices && !s.differs) return simplify_place(r);
     return sch_refuse(sch, r->s.block, "%s accesses '%s' at %s", sch_block_name(sch, r->s.block),
-                      hone_func_buffer(sch->func, r->s.buffer)->name,
+                      sch_buffer_name(sch, r->s.buffer),
                       r->indices ? "more than one place" : "no place of its own");
 }
 
@@ -203,8 +203,7 @@ static hone_status find_place(sch_reindexing *r) {
     }
     return sch_refuse(sch, r->partner, "%s %s '%s' in the same nest of loops as %s",
                       sch_block_name(sch, r->partner), r->s.is_write ? "reads" : "writes",
-                      hone_func_buffer(sch->func, r->s.buffer)->name,
-                      sch_block_name(sch, r->s.block));
+                      sch_buffer_name(sch, r->s.buffer), sch_block_name(sch, r->s.block));
 }
 
 static hone_status check_nest(sch_reindexing *r) {
@@ -246,8 +245,7 @@ hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_w
         HONE_TRY(check_writer(out));
     } else if (sch_writes(sch_block(sch, out->s.block), out->s.buffer)) {
         return sch_refuse(sch, out->s.block, "%s also writes '%s'",
-                          sch_block_name(sch, out->s.block),
-                          hone_func_buffer(sch->func, out->s.buffer)->name);
+                          sch_block_name(sch, out->s.block), sch_buffer_name(sch, out->s.buffer));
     }
     HONE_TRY(find_access(out));
     HONE_TRY(check_indices(out));
@@ -434,8 +432,7 @@ static hone_status check_declared(const sch_reindexing *r) {
     if (!r->s.is_write) HONE_TRY(sch_reads_beyond(sch, r->s.scope, r->s.buffer, &beyond));
     if (!beyond) return HONE_OK;
     return sch_refuse(sch, r->s.block, "more of '%s' would be copied than %s says that it reads",
-                      hone_func_buffer(sch->func, r->s.buffer)->name,
-                      sch_block_name(sch, r->s.scope));
+                      sch_buffer_name(sch, r->s.buffer), sch_block_name(sch, r->s.scope));
 }
 
 static hone_status rebuild(sch_reindexing *r, const char *name, const char *storage_scope) {

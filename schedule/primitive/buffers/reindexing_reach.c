@@ -85,9 +85,9 @@ static hone_status check_conditions(sch_reindexing *r) {
     bool loses =
         predicate && !sch_predicate_follows(sch, r->s.block) && loses_condition(r, predicate);
     if ((!loses && sch_loads_always(r)) || is_written(r)) return sch_ir_error(sch);
-    return sch_refuse(
-        sch, r->s.block, "a condition on %s leaves out places of '%s' that a copy would read",
-        sch_block_name(sch, r->s.block), hone_func_buffer(sch->func, r->s.buffer)->name);
+    return sch_refuse(sch, r->s.block,
+                      "a condition on %s leaves out places of '%s' that a copy would read",
+                      sch_block_name(sch, r->s.block), sch_buffer_name(sch, r->s.buffer));
 }
 
 /* In a block of the program, more than the nest reads may never have been written around it. */

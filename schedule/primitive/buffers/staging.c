@@ -71,12 +71,11 @@ hone_status sch_conditions_of_copy(const sch_staging *s, uint32_t count, const h
 
 hone_status sch_refuse_part(const sch_staging *s) {
     return sch_refuse(s->sch, s->writer, "%s does not surely write all of '%s' that is copied",
-                      sch_block_name(s->sch, s->writer),
-                      hone_func_buffer(s->sch->func, s->buffer)->name);
+                      sch_block_name(s->sch, s->writer), sch_buffer_name(s->sch, s->buffer));
 }
 
 hone_status sch_refuse_box(const sch_staging *s) {
-    return sch_refuse(
-        s->sch, s->block, "%s does not surely write all of the box of '%s' that it touches",
-        sch_block_name(s->sch, s->block), hone_func_buffer(s->sch->func, s->buffer)->name);
+    return sch_refuse(s->sch, s->block,
+                      "%s does not surely write all of the box of '%s' that it touches",
+                      sch_block_name(s->sch, s->block), sch_buffer_name(s->sch, s->buffer));
 }

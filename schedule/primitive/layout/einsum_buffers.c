@@ -9,8 +9,7 @@
 
 static hone_status not_einsum(einsum *e, hone_buffer buffer, const char *why) {
     return sch_refuse(e->sch, e->block, "%s is no einsum: '%s' is accessed %s",
-                      sch_block_name(e->sch, e->block),
-                      hone_func_buffer(e->sch->func, buffer)->name, why);
+                      sch_block_name(e->sch, e->block), sch_buffer_name(e->sch, buffer), why);
 }
 
 static uint32_t axis_of(const einsum *e, const hone_expr *index) {
@@ -203,7 +202,7 @@ static hone_status find_end(einsum *e, pad_buffer *b, uint32_t d, uint32_t axis)
         b->ends[d] = size;
     } else {
         return sch_refuse(sch, e->block, "index %u of '%s' in %s may leave the buffer", d,
-                          hone_func_buffer(sch->func, b->old)->name, sch_block_name(sch, e->block));
+                          sch_buffer_name(sch, b->old), sch_block_name(sch, e->block));
     }
     b->shape[d] = e->extents[axis];
     b->grows = true;
@@ -238,7 +237,7 @@ static hone_status check_filled(einsum *e, const pad_buffer *b) {
     }
     if (is_filled) return HONE_OK;
     return sch_refuse(sch, e->block, "'%s' may hold no values yet in all of what is copied",
-                      hone_func_buffer(sch->func, b->old)->name);
+                      sch_buffer_name(sch, b->old));
 }
 
 static bool touches(const einsum *e, hone_node_id n, hone_buffer buffer) {
@@ -289,13 +288,13 @@ static hone_status check_users(einsum *e, pad_buffer *b) {
         if (sch_node(sch, n)->kind != HONE_NODE_FOR) continue;
         if (sch_node(sch, n)->loop_kind != HONE_LOOP_THREAD) continue;
         return sch_refuse(sch, n, "'%s' is padded and made by threads of %s, which have their own",
-                          hone_func_buffer(sch->func, b->old)->name, sch_loop_name(sch, n));
+                          sch_buffer_name(sch, b->old), sch_loop_name(sch, n));
     }
     if (!is_used_outside) return HONE_OK;
     return sch_refuse(sch, writer,
                       "%s writes '%s', which is padded, in the nest of %s, and it is used outside "
                       "of the nest",
-                      sch_block_name(sch, writer), hone_func_buffer(sch->func, b->old)->name,
+                      sch_block_name(sch, writer), sch_buffer_name(sch, b->old),
                       sch_block_name(sch, e->block));
 }
 
@@ -349,7 +348,7 @@ static hone_status check_declared_around(einsum *e, const pad_buffer *b) {
             hone_attrs_find(&sch_block(sch, n)->annotations, "explicit_read_region") != NULL;
         if (!is_by_hand || is_declared(e, n, &region)) continue;
         return sch_refuse(sch, e->block, "more of '%s' would be copied than %s says that it reads",
-                          hone_func_buffer(sch->func, b->old)->name, sch_block_name(sch, n));
+                          sch_buffer_name(sch, b->old), sch_block_name(sch, n));
     }
     return HONE_OK;
 }
@@ -421,5 +420,5 @@ hone_status sch_plan_pad_buffer(einsum *e, pad_buffer *b) {
     if (b->is_written || b->is_filled_here) return HONE_OK;
     if (!is_view(e, b->old)) return check_declared_around(e, b);
     return sch_refuse(sch, e->block, "'%s' is a view, and more of it would be copied than is read",
-                      hone_func_buffer(sch->func, b->old)->name);
+                      sch_buffer_name(sch, b->old));
 }

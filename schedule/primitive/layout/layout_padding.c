@@ -356,7 +356,7 @@ static hone_status pad_beside(sch_layout *l) {
     hone_node_id body =
         is_read_only ? make_assumption(l, &s)
                      : sch_make_store(sch, l->buffer, l->m.count, s.vars, pad_value_at(l, s.vars));
-    const char *stem = sch_name(sch, "buffer_", hone_func_buffer(sch->func, l->buffer)->name, -1);
+    const char *stem = sch_name(sch, "buffer_", sch_buffer_name(sch, l->buffer), -1);
     const char *suffix = is_read_only ? "_assumptions" : "_padding";
     if (!is_read_only) s.nest.predicate = padding;
     HONE_TRY(sch_draft_block(sch, &s, stem ? sch_name(sch, stem, suffix, -1) : NULL, body, &block));

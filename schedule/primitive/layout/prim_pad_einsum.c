@@ -193,7 +193,7 @@ static hone_status make_copy(einsum *e, const pad_buffer *b) {
         HONE_TRY(sch_draft_dim(sch, &d, "i", "v", shape[i]));
     hone_node_id store = sch_make_store(sch, b->is_written ? b->old : b->fresh, b->rank, d.vars,
                                         copied_value(e, b, d.vars));
-    HONE_TRY(sch_draft_block(sch, &d, hone_func_buffer(sch->func, b->fresh)->name, store, &copy));
+    HONE_TRY(sch_draft_block(sch, &d, sch_buffer_name(sch, b->fresh), store, &copy));
     sch_place_nest(sch, &d.nest, copy, b->is_written ? e->last : e->top, b->is_written);
     if (b->is_written) e->last = d.nest.top;
     return HONE_OK;
@@ -234,8 +234,7 @@ static hone_status check_declared(einsum *e) {
         return sch_refuse(sch, e->block,
                           "the region of '%s' that was given for %s does not hold what it touches "
                           "when it is padded",
-                          hone_func_buffer(sch->func, actual->buffer)->name,
-                          sch_block_name(sch, e->block));
+                          sch_buffer_name(sch, actual->buffer), sch_block_name(sch, e->block));
     }
     return HONE_OK;
 }

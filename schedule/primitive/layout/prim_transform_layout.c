@@ -179,7 +179,7 @@ static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
     return sch_refuse(sch, l->blame,
                       "the index map leaves places of '%s' without an element: give them a "
                       "pad_value",
-                      hone_func_buffer(sch->func, l->buffer)->name);
+                      sch_buffer_name(sch, l->buffer));
 }
 
 /* ---- the accesses ---- */
@@ -228,7 +228,7 @@ static hone_status check_scalar(sch_layout *l) {
     }
     if (!found) return HONE_OK;
     return sch_refuse(sch, l->blame, "'%s' is accessed by vectors",
-                      hone_func_buffer(sch->func, l->buffer)->name);
+                      sch_buffer_name(sch, l->buffer));
 }
 
 /* All accesses, those in the places of regions too (X[I[i]]), but those in the body of a writer

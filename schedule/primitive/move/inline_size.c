@@ -80,6 +80,6 @@ hone_status sch_require_small_inline(hone_schedule *sch, hone_node_id blame, con
         sch, blame,
         "%s is read %llu times by %s: with a copy for each, its expressions would have "
         "more than %d terms; keep one of the stages before",
-        hone_func_buffer(sch->func, buffer)->name, (unsigned long long)g.loads,
-        sch_block_name(sch, reader), MAX_INLINED_NODES);
+        sch_buffer_name(sch, buffer), (unsigned long long)g.loads, sch_block_name(sch, reader),
+        MAX_INLINED_NODES);
 }

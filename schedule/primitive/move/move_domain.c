@@ -306,8 +306,8 @@ static hone_status solve_in_region(hone_schedule *sch, hone_node_id block,
             return sch_refuse(sch, block,
                               "dimension %u of buffer '%s' in %s is indexed in a way "
                               "that can't be solved for axis '%s'",
-                              d, hone_func_buffer(sch->func, region->buffer)->name,
-                              sch_block_name(sch, block), sch->func->vars[axis].name);
+                              d, sch_buffer_name(sch, region->buffer), sch_block_name(sch, block),
+                              sch->func->vars[axis].name);
         }
     }
     return HONE_OK;

@@ -170,8 +170,7 @@ static hone_status solve_under_conditions(sch_move *m) {
         return sch_refuse(sch, m->loop,
                           "an iteration of %s does not surely write all of the box "
                           "of '%s' that it touches",
-                          sch_loop_name(sch, m->loop),
-                          hone_func_buffer(sch->func, regions[r].buffer)->name);
+                          sch_loop_name(sch, m->loop), sch_buffer_name(sch, regions[r].buffer));
     }
     return sch_solve_axes(sch, m->block, box_count, boxes,
                           m->is_reverse ? SCH_SOLVE_USE : SCH_SOLVE_MAKE, m->domains);
@@ -296,8 +295,8 @@ static hone_status check_reads(const sch_move *m) {
         if (sch_is_covered_read(sch, m->scope, m->block, &block->reads[r], &why)) continue;
         return sch_refuse(sch, m->block, "%s would read '%s' in %s when not all of it is there: %s",
                           sch_block_name(sch, m->block),
-                          hone_func_buffer(sch->func, block->reads[r].buffer)->name,
-                          sch_loop_name(sch, m->loop), why);
+                          sch_buffer_name(sch, block->reads[r].buffer), sch_loop_name(sch, m->loop),
+                          why);
     }
     return HONE_OK;
 }

@@ -148,7 +148,7 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
                                 &ignored));
     if (hone_has_opaque_access(sch->func, 0, store->u.store.buffer)) {
         return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
-                          hone_func_buffer(sch->func, store->u.store.buffer)->name);
+                          sch_buffer_name(sch, store->u.store.buffer));
     }
     hone_node_id scope = sch_scope_of(sch, block);
     hone_node_id first = sch_next_block(sch, scope, scope);

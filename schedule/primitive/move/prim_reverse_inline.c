@@ -133,7 +133,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     }
     if (hone_has_opaque_access(sch->func, 0, r->buffer)) {
         return sch_refuse(sch, r->producer, "buffer '%s' is also used by its address or as a view",
-                          hone_func_buffer(sch->func, r->buffer)->name);
+                          sch_buffer_name(sch, r->buffer));
     }
     return HONE_OK;
 }
@@ -153,8 +153,7 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
     if (!find_box(sch, r, &map)) {
         HONE_TRY(sch_ir_error(sch));
         return sch_refuse(sch, r->block, "%s does not read each element of a box of '%s' just once",
-                          sch_block_name(sch, r->block),
-                          hone_func_buffer(sch->func, r->buffer)->name);
+                          sch_block_name(sch, r->block), sch_buffer_name(sch, r->buffer));
     }
     for (uint32_t d = 0; d < rank; d++) {
         const hone_iter_sum *sum = &map.sums[d];
@@ -171,8 +170,7 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
         HONE_TRY(sch_ir_error(sch));
         if (hone_prove_part(&sch->arith, r->box[d], shape)) continue;
         return sch_refuse(sch, r->block, "%s has instances that read outside dimension %u of '%s'",
-                          sch_block_name(sch, r->block), d,
-                          hone_func_buffer(sch->func, r->buffer)->name);
+                          sch_block_name(sch, r->block), d, sch_buffer_name(sch, r->buffer));
     }
     return sch_ir_error(sch);
 }
@@ -189,7 +187,7 @@ static hone_status check_reverse(hone_schedule *sch, hone_node_id block, reverse
     }
     if (!r->load || r->has_other_load) {
         return sch_refuse(sch, block, "%s reads '%s' at more than one place",
-                          sch_block_name(sch, block), hone_func_buffer(sch->func, r->buffer)->name);
+                          sch_block_name(sch, block), sch_buffer_name(sch, r->buffer));
     }
     return check_load(sch, r);
 }
@@ -266,8 +264,7 @@ static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
         if (hone_prove(&sch->arith, sides[i]) || holds_already(sch, g, guard)) continue;
         if (!sch_is_fixed(sch, range->min) || !sch_is_fixed(sch, range->extent)) {
             return sch_refuse(sch, r->block, "%s reads a part of '%s' that changes around it",
-                              sch_block_name(sch, r->block),
-                              hone_func_buffer(sch->func, r->buffer)->name);
+                              sch_block_name(sch, r->block), sch_buffer_name(sch, r->buffer));
         }
         if (is_about_inner_loops(sch, r, guard)) {
             return sch_refuse(sch, r->producer,

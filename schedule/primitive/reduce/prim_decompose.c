@@ -104,7 +104,7 @@ static hone_status check_init_reads(hone_schedule *sch, hone_node_id block, hone
             bool is_condition = sch_condition_loads(sch_node(sch, block), buffer);
             if (!is_condition && !hone_loads_below(sch->func, init, buffer)) continue;
             return sch_refuse(sch, n, "%s makes '%s' in %s, which the %s of %s reads",
-                              sch_block_name(sch, n), hone_func_buffer(sch->func, buffer)->name,
+                              sch_block_name(sch, n), sch_buffer_name(sch, buffer),
                               sch_loop_name(sch, loop), is_condition ? "predicate" : "init",
                               sch_block_name(sch, block));
         }

@@ -72,11 +72,11 @@ static hone_status check_result(fusing *f) {
     for (uint32_t i = 0; i < count; i++) {
         if (readers[i] == f->epilogue) continue;
         return sch_refuse(sch, readers[i], "%s also reads '%s'", sch_block_name(sch, readers[i]),
-                          hone_func_buffer(sch->func, buffer)->name);
+                          sch_buffer_name(sch, buffer));
     }
     if (count) return HONE_OK;
     return sch_refuse(sch, f->epilogue, "%s does not read '%s'", sch_block_name(sch, f->epilogue),
-                      hone_func_buffer(sch->func, buffer)->name);
+                      sch_buffer_name(sch, buffer));
 }
 
 static bool find_load(void *ctx, const hone_expr *e) {
@@ -93,7 +93,7 @@ static hone_status match_epilogue(fusing *f) {
     hone_schedule *sch = f->sch;
     const hone_node *store = sch_node(sch, f->store);
     const hone_expr *value = store->u.store.value;
-    const char *name = hone_func_buffer(sch->func, f->reducer.buffer)->name;
+    const char *name = sch_buffer_name(sch, f->reducer.buffer);
     hone_expr_walk(value, find_load, f);
     for (uint32_t d = 0; d < store->u.store.rank; d++)
         hone_expr_walk(store->u.store.indices[d], find_load, f);

@@ -80,7 +80,7 @@ static hone_status append_store(hone_schedule *sch, hone_node_id parent, hone_bu
 /* let v = value: what follows stands in it. */
 static hone_status open_let(hone_schedule *sch, hone_buffer buffer, const hone_expr **io_value,
                             hone_node_id *io_parent) {
-    const char *name = sch_name(sch, "v_", hone_func_buffer(sch->func, buffer)->name, -1);
+    const char *name = sch_name(sch, "v_", sch_buffer_name(sch, buffer), -1);
     hone_node_id let = hone_func_add_node(sch->func, HONE_NODE_LET);
     if (!name || let == HONE_NO_ID || !*io_value) return sch_no_memory();
     hone_var var = hone_func_add_named_var(sch->func, name, (*io_value)->dtype);

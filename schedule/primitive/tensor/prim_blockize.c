@@ -211,8 +211,7 @@ static hone_status check_writes(blockizing *b, part *p) {
         return sch_refuse(
             sch, p->block,
             "%s does not surely write all of the box of '%s' that the new block would declare",
-            sch_block_name(sch, p->block),
-            hone_func_buffer(sch->func, block->writes[i].buffer)->name);
+            sch_block_name(sch, p->block), sch_buffer_name(sch, block->writes[i].buffer));
     }
     return HONE_OK;
 }

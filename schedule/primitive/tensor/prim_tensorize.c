@@ -40,7 +40,7 @@ static hone_status check_distinct(const tensorizing *t) {
         for (uint32_t k = 0; k < t->desc->param_count && writes_param(t->desc, i); k++) {
             if (k == i || t->places[k].buffer != t->places[i].buffer) continue;
             return sch_refuse(t->sch, t->block, "'%s' is two buffers of '%s', and it writes one",
-                              hone_func_buffer(t->sch->func, t->places[i].buffer)->name, t->name);
+                              sch_buffer_name(t->sch, t->places[i].buffer), t->name);
         }
     }
     return HONE_OK;

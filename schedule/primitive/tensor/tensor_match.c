@@ -130,7 +130,7 @@ static bool fix_place(matching *m, tensor_place *place, hone_buffer buffer,
         if (!base) return false;
         if (hone_expr_uses_any(base, m->is_inner, sch->func->var_count)) {
             return differ(m, "'%s' is indexed otherwise by the loops inside",
-                          hone_func_buffer(sch->func, buffer)->name);
+                          sch_buffer_name(sch, buffer));
         }
         place->base[d] = base;
     }
