@@ -332,8 +332,7 @@ static hone_status decompose_block(hone_schedule *sch, hone_rv block_rv) {
 hone_status hone_auto_decompose(hone_schedule *sch) {
     hone_node_id root = hone_func_root_block(sch->func);
     bool has_init = false;
-    for (hone_node_id b = sch_next_block(sch, root, root); b != HONE_NO_ID;
-         b = sch_next_block(sch, root, b)) {
+    SCH_EACH_BLOCK (sch, root, b) {
         has_init = has_init || hone_block_init_of(sch->func, b) != HONE_NO_ID;
     }
     if (!has_init) return HONE_OK;

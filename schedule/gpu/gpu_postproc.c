@@ -59,8 +59,7 @@ hone_status hone_gpu_fetch_together(hone_schedule *sch, const hone_gpu_limits *l
 /* The innermost node around all accesses to a buffer below `root`; HONE_NO_ID: there are none. */
 static hone_node_id around_uses(const hone_schedule *sch, hone_buffer buffer) {
     hone_node_id around = HONE_NO_ID;
-    for (hone_node_id n = sch_next_block(sch, 0, 0); n != HONE_NO_ID;
-         n = sch_next_block(sch, 0, n)) {
+    SCH_EACH_BLOCK (sch, 0, n) {
         if (!sch_reads(sch_block(sch, n), buffer) && !sch_writes(sch_block(sch, n), buffer))
             continue;
         around = around == HONE_NO_ID ? n : sch_lca(sch, around, n);
@@ -94,8 +93,7 @@ static int64_t shared_bytes(const hone_schedule *sch, hone_node_id root) {
         hone_node_id around = around_uses(sch, b);
         if (around == HONE_NO_ID || !is_below(sch, root, around)) continue;
         int64_t most = 0;
-        for (hone_node_id n = sch_next_block(sch, root, root); n != HONE_NO_ID;
-             n = sch_next_block(sch, root, n)) {
+        SCH_EACH_BLOCK (sch, root, n) {
             if (sch_writes(sch_block(sch, n), b))
                 most = hone_gpu_max(most, elements_below(sch, n, around));
         }

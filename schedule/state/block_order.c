@@ -64,8 +64,7 @@ bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id l
     const char *why = NULL;
     if (!has_free_axes(sch, id, &why) || !sch_has_disjoint_stores(sch, id)) return false;
     const hone_block *block = sch_block(sch, id);
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         const hone_block *other = sch_block(sch, n);
         if (n == id) continue;
         for (uint32_t w = 0; w < block->write_count; w++) {
@@ -88,8 +87,7 @@ static bool share_slices_of_all(hone_schedule *sch, hone_node_id a, hone_node_id
 
 hone_status sch_require_compatible_writers(hone_schedule *sch, hone_node_id loop,
                                            hone_node_id bottom) {
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         const hone_block *later = sch_block(sch, n);
         for (hone_node_id o = sch_next_block(sch, loop, loop); o != n;
              o = sch_next_block(sch, loop, o)) {
@@ -140,12 +138,10 @@ bool sch_has_unguarded_statements(const hone_schedule *sch, hone_node_id loop) {
 }
 
 bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
-    for (hone_node_id a = sch_next_block(sch, loop, loop); a != HONE_NO_ID;
-         a = sch_next_block(sch, loop, a)) {
+    SCH_EACH_BLOCK (sch, loop, a) {
         const hone_block *writer = sch_block(sch, a);
         bool is_earlier = true;
-        for (hone_node_id b = sch_next_block(sch, loop, loop); b != HONE_NO_ID;
-             b = sch_next_block(sch, loop, b)) {
+        SCH_EACH_BLOCK (sch, loop, b) {
             if (b == a) is_earlier = false;
             for (uint32_t w = 0; w < writer->write_count && b != a; w++) {
                 hone_buffer buffer = writer->writes[w].buffer;
@@ -174,8 +170,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
     hone_node_id parent = sch_node(sch, loop)->parent;
     bool is_inside = sch_node(sch, parent)->kind == HONE_NODE_FOR;
     uint32_t count = 0;
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         const char *why = NULL;
         count++;
         if (sch_is_order_free(sch, n, &why)) continue;

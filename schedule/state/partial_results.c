@@ -71,8 +71,7 @@ static bool runs_with(const hone_expr *predicate, const hone_expr *of_writer, ho
 static bool is_read_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_block *b = sch_block(sch, block);
     hone_node_id scope = sch_scope_of(sch, loop);
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         if (n == block || !hone_tree_is_ancestor(sch->func, loop, n)) continue;
         for (uint32_t w = 0; w < b->write_count; w++) {
             if (sch_reads(sch_block(sch, n), b->writes[w].buffer)) return true;

@@ -23,8 +23,7 @@ static bool accumulates_over(const hone_schedule *sch, hone_node_id block, hone_
 bool sch_is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     if (sch_is_output_block(sch, block) || accumulates_over(sch, block, loop)) return false;
     hone_node_id scope = sch_scope_of(sch, block);
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         if (hone_tree_is_ancestor(sch->func, loop, n)) continue;
         const hone_block *self = sch_block(sch, block);
         for (uint32_t w = 0; w < self->write_count; w++) {
@@ -92,8 +91,7 @@ static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id 
 static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_block *reader = sch_block(sch, block);
     bool reads_others = false;
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         for (uint32_t r = 0; r < reader->read_count && n != block; r++)
             reads_others |= sch_writes(sch_block(sch, n), reader->reads[r].buffer);
     }

@@ -50,8 +50,7 @@ static hone_status neighbours(hone_schedule *sch, hone_node_id block, bool want_
     *out_count = 0;
     *out = NULL;
     if (scope == HONE_NO_ID) return HONE_OK;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         const hone_block *other = sch_block(sch, n);
         if (n == block || !(want_producers ? feeds(other, self) : feeds(self, other))) continue;
         if (count == capacity) {
@@ -180,8 +179,7 @@ bool sch_is_known_condition(const hone_schedule *sch, hone_node_id n) {
 
 static bool is_only_writer(hone_schedule *sch, hone_node_id block, hone_node_id within) {
     const hone_block *self = sch_block(sch, block);
-    for (hone_node_id n = sch_next_block(sch, within, within); n != HONE_NO_ID;
-         n = sch_next_block(sch, within, n)) {
+    SCH_EACH_BLOCK (sch, within, n) {
         if (n == block) continue;
         for (uint32_t i = 0; i < self->write_count; i++) {
             if (sch_writes(sch_block(sch, n), self->writes[i].buffer)) return false;
@@ -297,8 +295,7 @@ sch_block_class sch_classify_below(hone_schedule *sch, hone_node_id block, hone_
 sch_loop_type sch_loop_type_of(hone_schedule *sch, hone_node_id loop) {
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool spatial = false, reduce = false, other = false;
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         const hone_node *node = sch_node(sch, n);
         const hone_block *block = node->u.block.block;
         for (uint32_t i = 0; i < block->axis_count; i++) {

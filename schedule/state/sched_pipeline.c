@@ -184,8 +184,7 @@ static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, h
                                        hone_buffer buffer) {
     hone_node_id lowest = HONE_NO_ID;
     uint32_t count = 0;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         if (n == reader || !sch_writes(sch_block(sch, n), buffer)) continue;
         if (!sch_is_before(sch, n, reader)) continue;
         hone_node_id top = sch_lca(sch, n, reader);
@@ -217,8 +216,7 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
     hone_written made;
     hone_written_begin(&made, &flow, read->buffer, lowest);
     if (!box || !region_above(sch, reader, read, lowest, box)) return false;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         if (n == reader || !sch_writes(sch_block(sch, n), read->buffer)) continue;
         made.within = sch_lca(sch, n, reader);
         if (!sch_is_before(sch, n, reader) || sch_has_two_cases(sch, made.within)) continue;
@@ -233,8 +231,7 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
 bool sch_is_covered_read(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                          const hone_region *read, const char **why) {
     bool has_writer = false, is_covered = false, is_loose = false;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         const hone_block *writer = sch_block(sch, n);
         for (uint32_t w = 0; w < writer->write_count; w++) {
             if (writer->writes[w].buffer != read->buffer || n == reader) continue;
@@ -269,8 +266,7 @@ bool sch_has_writer_before(hone_schedule *sch, hone_node_id scope, hone_node_id 
                            const hone_region *read, bool *out_is_covered) {
     bool found = false;
     *out_is_covered = false;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         const hone_block *writer = sch_block(sch, n);
         for (uint32_t w = 0; w < writer->write_count && n != reader; w++) {
             if (writer->writes[w].buffer != read->buffer || !sch_is_before(sch, n, reader))
@@ -336,8 +332,7 @@ static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char 
         *why = "a statement stands outside of its blocks";
         return false;
     }
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         const hone_block *block = sch_block(sch, n);
         for (uint32_t r = 0; r < block->read_count; r++) {
             if (sch_is_covered_read(sch, scope, n, &block->reads[r], why)) continue;

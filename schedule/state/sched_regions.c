@@ -92,8 +92,7 @@ hone_status sch_renew_regions(hone_schedule *sch, hone_node_id id) {
 
 /* Blocks below first (they stand behind in pre-order), then the block itself. */
 hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
-    for (hone_node_id n = sch_next_block(sch, id, id); n != HONE_NO_ID;
-         n = sch_next_block(sch, id, n)) {
+    SCH_EACH_BLOCK (sch, id, n) {
         HONE_TRY(sch_update_regions_below(sch, n));
     }
     return sch_renew_regions(sch, id);

@@ -42,8 +42,7 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
                             const hone_node_id *after) {
     uint32_t block_count = 0;
     if (sch_has_loose_statements(sch, before[0])) return false;
-    for (hone_node_id n = sch_next_block(sch, before[0], before[0]); n != HONE_NO_ID;
-         n = sch_next_block(sch, before[0], n)) {
+    SCH_EACH_BLOCK (sch, before[0], n) {
         if (!keeps_order(sch, n, count, before, after)) return false;
         block_count++;
     }

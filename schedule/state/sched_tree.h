@@ -22,6 +22,10 @@ hone_node_id sch_scope_of(const hone_schedule *sch, hone_node_id node);
 /* The next block below root in program order; start with node == root; HONE_NO_ID at the end. It
  * goes through the blocks of one scope: the walk does not enter blocks. */
 hone_node_id sch_next_block(const hone_schedule *sch, hone_node_id root, hone_node_id node);
+/* for each block n below root in program order, by sch_next_block. */
+#define SCH_EACH_BLOCK(sch, root, n)                                                               \
+    for (hone_node_id n = sch_next_block(sch, root, root); n != HONE_NO_ID;                        \
+         n = sch_next_block(sch, root, n))
 /* The loops between a node and its scope, outermost first; the array is in the arena. */
 HONE_NODISCARD hone_status sch_loops_of(hone_schedule *sch, hone_node_id node, uint32_t *out_count,
                                         const hone_node_id **out);

@@ -63,8 +63,7 @@ static bool begins_with_load(const sch_staging *c) {
 static bool holds_values(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     if (sch_alloc_site(sch, c->buffer) == HONE_NO_ID || begins_with_load(c)) return true;
-    for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, c->scope, n)) {
+    SCH_EACH_BLOCK (sch, c->scope, n) {
         if (!sch_is_before(sch, n, c->block) || !sch_writes(sch_block(sch, n), c->buffer)) continue;
         hone_node_id top = sch_lca(sch, n, c->block);
         if (sch_surely_writes(sch, n, c->buffer, top, NULL)) return true;

@@ -211,8 +211,7 @@ static hone_status finish_and_judge(sch_staging *c, const char *storage_scope) {
 }
 
 static hone_status find_writer(sch_staging *c) {
-    for (hone_node_id n = sch_next_block(c->sch, c->scope, c->scope); n != HONE_NO_ID;
-         n = sch_next_block(c->sch, c->scope, n)) {
+    SCH_EACH_BLOCK (c->sch, c->scope, n) {
         if (!sch_writes(sch_block(c->sch, n), c->buffer)) continue;
         if (c->writer != HONE_NO_ID) {
             return sch_refuse(c->sch, n, "both %s and %s write '%s'",

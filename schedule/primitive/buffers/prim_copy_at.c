@@ -39,8 +39,7 @@ static hone_status find_users(copying *c) {
     hone_node_id *users = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *users);
     if (!users) return sch_no_memory();
     c->s.users = users;
-    for (hone_node_id n = sch_next_block(sch, c->s.scope, c->s.scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, c->s.scope, n)) {
+    SCH_EACH_BLOCK (sch, c->s.scope, n) {
         const hone_block *other = sch_block(sch, n);
         bool is_below = hone_tree_is_ancestor(sch->func, c->s.place, n);
         if (sch_writes(other, c->s.buffer) && n != c->s.block && (c->s.is_write || is_below)) {

@@ -61,8 +61,7 @@ static hone_status check_readers(rolling *r) {
     hone_schedule *sch = r->sch;
     uint32_t reader_count = 0;
     r->around = r->block;
-    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, r->scope, n)) {
+    SCH_EACH_BLOCK (sch, r->scope, n) {
         const hone_block *block = sch_block(sch, n);
         if (n == r->block || !touches(r, n)) continue;
         r->around = sch_lca(sch, r->around, n);
@@ -178,8 +177,7 @@ static hone_status check_inputs(rolling *r) {
         const char *why = "it goes on with what is there";
         hone_node_id writer = HONE_NO_ID;
         uint32_t writer_count = 0;
-        for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
-             n = sch_next_block(sch, r->scope, n)) {
+        SCH_EACH_BLOCK (sch, r->scope, n) {
             if (!sch_writes(sch_block(sch, n), block->reads[i].buffer)) continue;
             writer = n;
             writer_count++;
@@ -400,8 +398,7 @@ static hone_status fold_accesses(rolling *r) {
     const sch_access_change fold = {
         .from = r->buffer, .to = r->buffer, .rank = r->rank, .places = folded, .ctx = r};
     HONE_TRY(sch_change_accesses(sch, r->around, &fold, false, true));
-    for (hone_node_id n = sch_next_block(sch, r->around, r->around); n != HONE_NO_ID;
-         n = sch_next_block(sch, r->around, n)) {
+    SCH_EACH_BLOCK (sch, r->around, n) {
         if (touches(r, n)) HONE_TRY(sch_update_regions_below(sch, n));
     }
     return HONE_OK;

@@ -177,8 +177,7 @@ static hone_status list_axes(sch_reindexing *r) {
 static hone_node_id find_partner(const sch_reindexing *r) {
     hone_schedule *sch = r->s.sch;
     hone_node_id found = HONE_NO_ID;
-    for (hone_node_id n = sch_next_block(sch, r->s.scope, r->s.scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, r->s.scope, n)) {
+    SCH_EACH_BLOCK (sch, r->s.scope, n) {
         const hone_block *other = sch_block(sch, n);
         bool meets = r->s.is_write ? sch_reads(other, r->s.buffer) : sch_writes(other, r->s.buffer);
         if (!meets || n == r->s.block || !hone_tree_is_ancestor(sch->func, r->top, n)) continue;
@@ -357,8 +356,7 @@ static hone_status make_axes(sch_reindexing *r, const hone_expr **map, uint32_t 
 static hone_node_id early_anchor(const sch_reindexing *r) {
     hone_schedule *sch = r->s.sch;
     const hone_block *copy = sch_block(sch, r->s.copy);
-    for (hone_node_id n = sch_next_block(sch, r->s.scope, r->s.scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, r->s.scope, n)) {
+    SCH_EACH_BLOCK (sch, r->s.scope, n) {
         for (uint32_t i = 0; i < copy->read_count; i++) {
             if (!sch_writes(sch_block(sch, n), copy->reads[i].buffer)) continue;
             return sch_child_towards(sch, r->s.place, r->s.block);

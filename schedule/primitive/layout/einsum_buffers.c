@@ -247,8 +247,7 @@ static bool touches(const einsum *e, hone_node_id n, hone_buffer buffer) {
 
 /* Does another block of the nest access it? */
 static bool is_shared(const einsum *e, hone_buffer buffer) {
-    for (hone_node_id n = sch_next_block(e->sch, e->top, e->top); n != HONE_NO_ID;
-         n = sch_next_block(e->sch, e->top, n)) {
+    SCH_EACH_BLOCK (e->sch, e->top, n) {
         if (e->top != e->block && touches(e, n, buffer)) return true;
     }
     return false;
@@ -272,8 +271,7 @@ static hone_status check_users(einsum *e, pad_buffer *b) {
     hone_schedule *sch = e->sch;
     bool is_used_outside = sch_alloc_site(sch, b->old) != e->scope;
     hone_node_id writer = HONE_NO_ID;
-    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, e->scope, n)) {
+    SCH_EACH_BLOCK (sch, e->scope, n) {
         if (!touches(e, n, b->old)) continue;
         if (!hone_tree_is_ancestor(sch->func, e->top, n)) {
             is_used_outside = true;

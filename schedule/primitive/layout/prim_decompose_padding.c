@@ -225,8 +225,7 @@ static bool may_be_lifted(const padding *p) {
     }
     if (sch_has_other_statements(sch, p->loop) || !sch_has_disjoint_writes(sch, p->block))
         return false;
-    for (hone_node_id n = sch_next_block(sch, p->loop, p->loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, p->loop, n)) {
+    SCH_EACH_BLOCK (sch, p->loop, n) {
         if (n != p->block && sch_writes(sch_block(sch, n), block->writes[0].buffer)) return false;
     }
     return block->write_count == 1 &&

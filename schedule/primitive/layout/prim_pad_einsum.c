@@ -295,8 +295,7 @@ static hone_status check_visible(const einsum *e) {
     hone_schedule *sch = e->sch;
     for (uint32_t i = 0; i < e->buffer_count; i++) {
         if (!e->buffers[i].is_written && !e->buffers[i].is_filled_here) continue;
-        for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
-             n = sch_next_block(sch, e->scope, n)) {
+        SCH_EACH_BLOCK (sch, e->scope, n) {
             if (!sch_writes(sch_block(sch, n), e->buffers[i].old)) continue;
             HONE_TRY(sch_require_visible(sch, n, sch_node(sch, e->top)->parent));
         }

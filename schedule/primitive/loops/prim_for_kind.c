@@ -53,8 +53,7 @@ static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
     }
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         HONE_TRY(check_block(sch, n, loop, allow_reduce, &asked));
         all_private = all_private && sch_is_private_below(sch, n, loop);
         count++;
@@ -132,8 +131,7 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
                           sch_node(sch, inner)->u.loop.range.extent)) {
         return false;
     }
-    for (hone_node_id n = sch_next_block(sch, inner, inner); n != HONE_NO_ID;
-         n = sch_next_block(sch, inner, n)) {
+    SCH_EACH_BLOCK (sch, inner, n) {
         if (sch_uses_loop(sch, n, outer)) return false;
     }
     hone_var var = sch_node(sch, outer)->u.loop.var;

@@ -117,8 +117,7 @@ static bool stands_still(const hone_schedule *sch, hone_node_id block, uint32_t 
 
 /* Bindings such as f // 16 * 16 + f % 16 // 4 * 4 + f % 4 become f again. */
 static hone_status tidy_bindings(hone_schedule *sch, hone_node_id fused) {
-    for (hone_node_id n = sch_next_block(sch, fused, fused); n != HONE_NO_ID;
-         n = sch_next_block(sch, fused, n)) {
+    SCH_EACH_BLOCK (sch, fused, n) {
         uint32_t count = sch_block(sch, n)->axis_count;
         bool needed = false;
         for (uint32_t i = 0; i < count; i++) {

@@ -139,8 +139,7 @@ static bool feeds(const hone_schedule *sch, hone_node_id block, hone_var var, bo
 
 /* i = f // 3, k = f % 3: in another order, k = 0 may come last for some i. */
 static hone_status check_inits(hone_schedule *sch, uint32_t length, const hone_node_id *chain) {
-    for (hone_node_id n = sch_next_block(sch, chain[0], chain[0]); n != HONE_NO_ID;
-         n = sch_next_block(sch, chain[0], n)) {
+    SCH_EACH_BLOCK (sch, chain[0], n) {
         if (hone_block_init_of(sch->func, n) == HONE_NO_ID) continue;
         for (uint32_t i = 0; i < length; i++) {
             hone_var var = sch_node(sch, chain[i])->u.loop.var;

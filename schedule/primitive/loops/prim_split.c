@@ -145,8 +145,7 @@ static hone_status add_guard(hone_schedule *sch, hone_node_id loop, const hone_e
                              const hone_expr *extent) {
     const hone_expr *guard = hone_expr_binary(&sch->ir, HONE_OP_LT, index, extent);
     if (!guard) return sch_ir_error(sch);
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         HONE_TRY(sch_add_predicate(sch, n, guard));
         /* a loop of one iteration feeds no axis, its parts then bound none */
         if (hone_expr_is_int_value(extent, 1)) sch_forget_affine(sch, n);

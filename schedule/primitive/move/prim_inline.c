@@ -185,8 +185,7 @@ hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
     inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
     in.iters = sch_whole_axes(sch, sch_block(sch, block));
     hone_node_id scope = sch_scope_of(sch, block);
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
+    SCH_EACH_BLOCK (sch, scope, n) {
         if (n != block && loads(sch, n, buffer)) HONE_TRY(rewrite_consumer(sch, n, &in));
     }
     sch_remove_with_loops(sch, block);

@@ -96,8 +96,7 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
  * before the loop. */
 static hone_status check_init_reads(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     hone_node_id init = hone_block_init_of(sch->func, block);
-    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
-         n = sch_next_block(sch, loop, n)) {
+    SCH_EACH_BLOCK (sch, loop, n) {
         const hone_block *writer = sch_block(sch, n);
         for (uint32_t w = 0; w < writer->write_count; w++) {
             hone_buffer buffer = writer->writes[w].buffer;
