@@ -275,6 +275,30 @@ static hone_status cpu_load(hone_device *base, const hone_device_artifact *artif
 
 /* ---- running ---- */
 
+/* What one thread does takes as long as it has a CPU, whatever else the machine does meanwhile;
+ * what external functions do may be on threads of theirs. (The clock of the process would count
+ * those, but moves by ticks alone where CPU time is limited.) */
+typedef struct stopwatch {
+    const hone_clock *clock, *own; /* own: of this thread; NULL = others work for the kernel */
+    int64_t start_ns, own_start_ns;
+} stopwatch;
+
+static stopwatch begin_timing(const device_cpu *self, const hone_device_module *module) {
+    bool is_alone = self->threads == 1 && !module->extern_library;
+    stopwatch w = {.clock = self->clock, .own = is_alone ? hone_clock_thread() : NULL};
+    if (w.own) w.own_start_ns = hone_clock_now(w.own);
+    w.start_ns = hone_clock_now(w.clock);
+    return w;
+}
+
+/* The clock of the thread, which takes longer to read, is looked at from outside: of an
+ * undisturbed run it says a little more. */
+static int64_t end_timing(const stopwatch *w) {
+    int64_t ns = hone_clock_now(w->clock) - w->start_ns;
+    int64_t own_ns = w->own ? hone_clock_now(w->own) - w->own_start_ns : ns;
+    return own_ns < ns ? own_ns : ns;
+}
+
 static int32_t run_cold(device_cpu *self, const hone_device_launch *launch, void *const *data,
                         const int64_t *sizes, int64_t *out_ns) {
     int32_t code = 0;
@@ -348,12 +372,12 @@ static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, 
     const hone_device_module *m = launch->module;
     int32_t code = 0;
     if (touches(launch->turns)) return run_among_others(self, launch, data, sizes, out_ns);
-    int64_t start = hone_clock_now(self->clock);
+    const stopwatch watch = begin_timing(self, m);
     for (int64_t i = 0; i < launch->count && !code; i++) {
         take_turn(launch->turns, data);
         code = m->kernel(self->rt, data, sizes);
     }
-    *out_ns = hone_clock_now(self->clock) - start;
+    *out_ns = end_timing(&watch);
     return code;
 }
 
@@ -368,10 +392,10 @@ static int32_t run_all(device_cpu *self, const hone_device_launch *launch, int64
     if (launch->turns) return run_in_turns(self, launch, data, sizes, out_ns);
     const hone_kernel kernel = m->kernel;
     int32_t code = 0;
-    int64_t start = hone_clock_now(self->clock);
+    const stopwatch watch = begin_timing(self, m);
     for (int64_t i = 0; i < launch->count && !code; i++)
         code = kernel(self->rt, data, sizes);
-    *out_ns = hone_clock_now(self->clock) - start;
+    *out_ns = end_timing(&watch);
     return code;
 }
 

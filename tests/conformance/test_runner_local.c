@@ -295,10 +295,22 @@ static void stops_early_for_losers(void **state) {
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     assert_true(result.stopped_early);
     assert_int_equal(result.sample_count, 1); /* thousands of times slower: one look is enough */
-    request.timing.incumbent_ns = 1e9;        /* a busy machine sleeps long */
+    request.timing.incumbent_ns = 1e9;
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     assert_false(result.stopped_early);
     assert_true(result.sample_count >= 3);
+}
+
+/* Of one thread; several wait for each other, and that is what they take. */
+static void waits_take_no_time(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "waits");
+    hone_run_result result;
+    request.threads = 1;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.best_ns < 2e6);
+    request.threads = 2;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.best_ns >= 3e6);
 }
 
 static void runs_cold(void **state) {
@@ -633,6 +645,7 @@ int main(void) {
         LOCAL_TEST(says_what_is_wrong_with_the_bundle),
         LOCAL_TEST(takes_bytes),
         LOCAL_TEST(stops_early_for_losers),
+        LOCAL_TEST(waits_take_no_time),
         LOCAL_TEST(runs_cold),
         LOCAL_TEST(runs_as_in_a_model),
         LOCAL_TEST(only_checks_when_asked_to),

@@ -32,9 +32,14 @@ static void work(void *const *buffers) {
         c[i] = 2 * a[i] + 1;
 }
 
-static void wait_ns(long ns) {
-    struct timespec t = {ns / 1000000000, ns % 1000000000};
-    nanosleep(&t, NULL);
+/* Works: who waits takes no time of its own. */
+static void spend_ns(long ns) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    long end = t.tv_sec * 1000000000 + t.tv_nsec + ns;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (t.tv_sec * 1000000000 + t.tv_nsec < end);
 }
 
 KERNEL(ok) {
@@ -45,7 +50,16 @@ KERNEL(ok) {
 
 KERNEL(slow) {
     UNUSED;
-    wait_ns(3000000);
+    spend_ns(3000000);
+    work(buffers);
+    return 0;
+}
+
+/* As if somebody else had the CPU meanwhile. */
+KERNEL(waits) {
+    UNUSED;
+    const struct timespec t = {0, 3000000};
+    nanosleep(&t, NULL);
     work(buffers);
     return 0;
 }
