@@ -9,6 +9,8 @@
 #include "graph/passes/graph_passes.h"
 #include "ir/ops/graph_infer.h"
 
+enum { MANY_ROWS = 2 };
+
 typedef struct repeated {
     hone_garg source;          /* old; what is repeated, in any shape */
     const hone_expr *const *b; /* the shape that is repeated: the whole's, of `rank`, but for h */
@@ -68,6 +70,30 @@ static bool has_matrices_of(const hone_sinfo *a, const repeated *b) {
     return true;
 }
 
+static bool uses(const hone_gbind *bind, hone_gvalue value) {
+    for (uint32_t i = 0; bind->kind == HONE_GBIND_CALL && i < bind->arg_count; i++) {
+        const hone_garg *arg = &bind->args[i];
+        if (arg->kind == HONE_GARG_VALUE && arg->u.value == value) return true;
+    }
+    return false;
+}
+
+/* The product is kept from work on its elements (a mask is added) by the reshape behind it, which
+ * goes over all of them once more: that takes longer than to repeat b, of which a has more rows
+ * than b has numbers for each. */
+static bool would_go_over_more(hone_rewrite *rw, const hone_gbind *product, const hone_sinfo *a) {
+    int64_t rows = hone_expr_const(a->shape[a->rank - 2]);
+    int64_t width = hone_expr_const(a->shape[a->rank - 1]);
+    bool is_joined = false;
+    if (rows < 0 || width < 0 || rows <= MANY_ROWS * width) return false;
+    for (uint32_t i = 0; i < rw->old->bind_count && !is_joined; i++) {
+        const hone_gbind *user = &rw->old->bindings[i];
+        is_joined = uses(user, product->value) && !hone_gbind_calls(user, "nn.softmax") &&
+                    !hone_gbind_calls(user, "matmul") && !hone_gbind_calls(user, "reshape");
+    }
+    return is_joined;
+}
+
 /* As `like`, but for the sizes of heads and rows; those that it has already stay. */
 static hone_status reshaped(hone_rewrite *rw, hone_garg x, const hone_expr *const *like,
                             int32_t rank, const hone_expr *heads, const hone_expr *rows,
@@ -97,7 +123,7 @@ static hone_status share(hone_rewrite *rw, const hone_gbind *bind, bool *out_don
         return HONE_OK;
     a = shape_of(rw, &bind->args[0]);
     whole = shape_of(rw, &self);
-    if (!whole || !has_matrices_of(a, &b)) return HONE_OK;
+    if (!whole || !has_matrices_of(a, &b) || would_go_over_more(rw, bind, a)) return HONE_OK;
     hone_garg args[2], out;
     int32_t row = b.rank - 2;
     const hone_expr *rows = hone_extent_mul(&rw->ir, b.times, a->shape[row]);

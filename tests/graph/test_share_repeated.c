@@ -41,6 +41,12 @@ static const struct row {
     {"who else wants it gets it", Q(12, 6) K,
      REPEAT(k, r) "    s = R.matmul(q, R.permute_dims(r, axes=[0, 1, 3, 2]))\n"
      "    out = R.add(R.sum(s), r)\n", 1},
+    {"a few rows to which something is added", Q(12, 10) K ", m: R.Tensor((10, 7), \"float32\")",
+     REPEAT(k, r) "    s = R.matmul(q, R.permute_dims(r, axes=[0, 1, 3, 2]))\n"
+     "    out = R.add(s, m)\n", 0},
+    {"many such rows stay", Q(12, 11) K ", m: R.Tensor((11, 7), \"float32\")",
+     REPEAT(k, r) "    s = R.matmul(q, R.permute_dims(r, axes=[0, 1, 3, 2]))\n"
+     "    out = R.add(s, m)\n", 1},
     {"heads in another order stay",
      Q(12, 6) "k: R.Tensor((2, 1, 3, 7, 5), \"float32\")",
      "    s = R.broadcast_to(k, R.shape([2, 4, 3, 7, 5]))\n"
