@@ -17,10 +17,11 @@
 #include "graph/operators/topi_steps.h"
 
 enum {
-    FEW = 64,         /* are found by insertion */
-    SHARE = 4,        /* one in so many elements at most is found by a heap */
-    BLOCK = 64,       /* elements that are done with together */
-    LONG = 16 * BLOCK /* a row that is gone over in blocks */
+    FEW = 4,           /* are found by insertion */
+    SHARE = 4,         /* one in so many elements at most is found by a heap */
+    BLOCK = 64,        /* elements that are done with together */
+    LONG = 16 * BLOCK, /* a row that is gone over in blocks, */
+    SHORT = 4 * BLOCK  /* or at least so long, and as many blocks as are wanted */
 };
 
 typedef struct rows {
@@ -145,12 +146,19 @@ typedef struct search {
     const void *ctx; /* for take, which gets an element that comes before that one */
 } search;
 
-static hone_buffer peaks_of(const rows *r, hone_buffer keys) {
+static bool has_blocks(const rows *r, int64_t wanted) {
+    if (!hone_expr_is_int(r->extent)) return false;
+    int64_t extent = r->extent->u.i;
+    return extent >= LONG || (extent >= SHORT && wanted <= extent / BLOCK);
+}
+
+/* HONE_NO_ID where rows are gone over element by element. */
+static hone_buffer peaks_of(const rows *r, int64_t wanted, hone_buffer keys) {
     hone_te *te = r->t->te;
     hone_te_stage s;
     const hone_expr *shape[HONE_MAX_RANK], *at[HONE_MAX_RANK], *block = hone_te_int(te, BLOCK);
     uint32_t last = r->rank - 1;
-    if (!hone_expr_is_int(r->extent) || r->extent->u.i < LONG) return HONE_NO_ID;
+    if (!has_blocks(r, wanted)) return HONE_NO_ID;
     memcpy(shape, r->shape, sizeof shape);
     shape[last] = hone_te_int(te, r->extent->u.i / BLOCK);
     hone_te_stage_begin(te, &s, r->rank, shape, 1, &block);
@@ -249,7 +257,7 @@ static hone_buffer order_by_insertion(const rows *r, int64_t count) {
     few f = {.keys = keys_of(r), .end = num(&p, count - 1)};
     f.best = buffer_of_rows(r, "best", key_type(r, f.keys), hone_te_int(te, count));
     f.order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
-    const search s = {f.keys, f.best, peaks_of(r, f.keys), f.end, insert_better, &f};
+    const search s = {f.keys, f.best, peaks_of(r, count, f.keys), f.end, insert_better, &f};
     const hone_buffer reads[] = {f.keys, f.best, f.order, s.peaks}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
     p.at = hone_te_steps(te, &p.s, "insertion", 3 + (s.peaks != HONE_NO_ID), reads, 2, writes);
@@ -302,7 +310,7 @@ static hone_buffer order_by_heap(const rows *r, int64_t count) {
     h.keys = buffer_of_rows(r, "best", key_type(r, keys), num(&p, count));
     h.elements = buffer_of_rows(r, "order", te->index, num(&p, count));
     h.hole = buffer_of_rows(r, "hole", te->index, num(&p, 1));
-    const search s = {keys, h.keys, peaks_of(r, keys), num(&p, 0), sink_better, &h};
+    const search s = {keys, h.keys, peaks_of(r, count, keys), num(&p, 0), sink_better, &h};
     const hone_buffer reads[] = {keys, h.keys, h.elements, h.hole, s.peaks}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
     p.at = hone_te_steps(te, &p.s, "heap", 4 + (s.peaks != HONE_NO_ID), reads, 3, writes);
