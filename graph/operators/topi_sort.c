@@ -18,7 +18,7 @@
 
 enum {
     FEW = 4,           /* are found by insertion */
-    SHARE = 4,         /* one in so many elements at most is found by a heap */
+    SHARE = 2,         /* one in so many elements at most is found by a heap */
     BLOCK = 64,        /* elements that are done with together */
     LONG = 16 * BLOCK, /* a row that is gone over in blocks, */
     SHORT = 4 * BLOCK  /* or at least so long, and as many blocks as are wanted */
