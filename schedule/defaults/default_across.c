@@ -3,7 +3,9 @@
  * are turned around in registers on their way (lower/vectors/lower_transpose.c), very short ones
  * picked out of dense loads.
  *
- *   for row0: for reduce (unrolled): for row1 (vector): out[row] op= X[row, reduce]
+ *   for row0: for other reduce…: for reduce (unrolled): for row1 (vector): out[row] op= X[row, …]
+ *
+ * Where there are other loops that reduce, default_lanes.c is for rows that are one loop.
  */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/primitive/primitives.h"
@@ -24,21 +26,47 @@ static bool has_shuffles(const hone_default_nest *n) {
 }
 
 typedef struct roles {
-    uint32_t column, reduce; /* loops: along what is written; the only one that reduces */
+    uint32_t column, reduce; /* loops: along what is written; the one that reduces along rows */
+    bool is_only;            /* no other loop reduces */
 } roles;
 
+static bool is_along(const hone_default_shape *s, uint32_t loop) {
+    bool is_along = false;
+    for (uint32_t a = 1; a < s->access_count; a++)
+        is_along |= s->strides[loop][a] == 1;
+    return is_along;
+}
+
+static bool reduces(const hone_default_shape *s, uint32_t loop) {
+    return s->strides[loop][0] == 0 && s->extents[loop] > 1;
+}
+
 static bool find_roles(const hone_default_shape *s, roles *out) {
-    bool has_column = false, has_reduce = false;
+    bool has_column = false;
+    uint32_t along = 0, reducing = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->extents[i] == 1) continue;
         int64_t written = s->strides[i][0];
-        if (written < 0 || (written == 0 && has_reduce)) return false;
-        if (written == 0) out->reduce = i;
+        if (written < 0) return false;
         if (written == 1) out->column = i;
-        has_reduce |= written == 0;
         has_column |= written == 1;
+        reducing += reduces(s, i);
+        if (!reduces(s, i) || !is_along(s, i)) continue;
+        out->reduce = i;
+        along++;
     }
-    return has_column && has_reduce;
+    out->is_only = reducing == 1;
+    return has_column && along == 1;
+}
+
+/* Long enough for shuffles, not too long; beside other loops that reduce, shorter than a vector and
+ * no work of default_lanes.c. */
+static bool has_length(const hone_default_nest *n, const hone_default_shape *joined,
+                       const roles *r) {
+    int64_t length = joined->extents[r->reduce];
+    bool is_joined = n->facts.extents[n->facts.contiguous_reduce] < LEAST_LENGTH;
+    if (length < LEAST_LENGTH || length > longest_row(n)) return false;
+    return r->is_only || (is_joined && length < n->lanes);
 }
 
 /* Rows that are read once, and what all of them or all of their elements share. */
@@ -63,10 +91,13 @@ static hone_status take_rows(hone_default_shape *s, const roles *r, int64_t lane
     uint32_t at = 0;
     HONE_TRY(hone_default_split(sch, s->loops[r->column], lanes, lanes, column));
     for (uint32_t i = 0; i < s->count; i++) {
-        if (i == r->reduce) continue;
+        if (i == r->reduce || reduces(s, i)) continue;
         order[at++] = i == r->column ? column[0] : s->loops[i];
     }
     place = order[at - 1];
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i != r->reduce && reduces(s, i)) order[at++] = s->loops[i];
+    }
     order[at++] = s->loops[r->reduce];
     order[at++] = column[1];
     HONE_TRY(hone_sch_reorder(sch, at, order));
@@ -80,10 +111,7 @@ static hone_status take_rows(hone_default_shape *s, const roles *r, int64_t lane
 hone_status hone_default_across(hone_default_nest *n, bool *out_is_done) {
     const hone_reduction_facts *f = &n->facts;
     *out_is_done = false;
-    if (!f->is_reduce_contiguous || !has_shuffles(n) || f->reduce < LEAST_LENGTH ||
-        f->reduce > longest_row(n)) {
-        return HONE_OK;
-    }
+    if (!f->is_reduce_contiguous || !has_shuffles(n)) return HONE_OK;
     bool fits;
     roles r;
     hone_default_shape s;
@@ -92,7 +120,7 @@ hone_status hone_default_across(hone_default_nest *n, bool *out_is_done) {
     hone_default_shape joined = s;
     HONE_TRY(hone_default_join_loops(&joined, true));
     if (!find_roles(&joined, &r) || !reads_rows(&joined, &r) ||
-        joined.extents[r.column] < 2 * n->lanes) {
+        joined.extents[r.column] < 2 * n->lanes || !has_length(n, &joined, &r)) {
         return HONE_OK;
     }
     *out_is_done = true;

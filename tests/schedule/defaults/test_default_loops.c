@@ -102,20 +102,20 @@ static const struct row {
     uint32_t top, parallel, unrolled;
     int64_t vector; /* the longest */
 } rows[] = {
-    {"rows share what a window reads",               window_34x32,                          1, 1, 3, 32},
-    {"rows that nothing divides",                    window_35x16,                          1, 1, 3, 16},
-    {"a window that moves on has less",              window_71x16,                          1, 1, 0, 16},
-    {"a plane that fits in registers is unrolled",   window_8x6,                            1, 0, 5, 6 },
-    {"a plane that does not is taken by rows",       window_9x7,                            1, 0, 4, 7 },
-    {"product",                                      product_128x128,                       1, 1, 2, 16},
-    {"product, rows that nothing divides",           product_127x128,                       1, 1, 2, 16},
-    {"product, columns that nothing divides",        product_128x1009,                      1, 1, 2, 24},
-    {"product, columns that a short tile divides",   product_128x4097,                      1, 1, 2, 24},
-    {"product, columns with a rest in wider tiles",  product_128x56,                        1, 1, 2, 16},
-    {"product, tiles that registers do not hold",    product_128x60,                        1, 1, 2, 16},
-    {"product, all registers",                       product_16x24,                         1, 1, 2, 24},
-    {"product of one row, whose tile is longer",     product_1x1024,                        1, 1, 0, 64},
-    {"product of one row, columns with a rest",      product_1x1001,                        1, 1, 0, 64},
+    {"rows share what a window reads",                             window_34x32,            1, 1, 3, 32},
+    {"rows that nothing divides",                                  window_35x16,            1, 1, 3, 16},
+    {"a window that moves on has less",                            window_71x16,            1, 1, 0, 16},
+    {"a plane that fits in registers is unrolled",                 window_8x6,              1, 0, 5, 6 },
+    {"a plane that does not is taken by rows",                     window_9x7,              1, 0, 4, 7 },
+    {"product",                                                    product_128x128,         1, 1, 2, 16},
+    {"product, rows that nothing divides",                         product_127x128,         1, 1, 2, 16},
+    {"product, columns that nothing divides",                      product_128x1009,        1, 1, 2, 24},
+    {"product, columns that a short tile divides",                 product_128x4097,        1, 1, 2, 24},
+    {"product, columns with a rest in wider tiles",                product_128x56,          1, 1, 2, 16},
+    {"product, tiles that registers do not hold",                  product_128x60,          1, 1, 2, 16},
+    {"product, all registers",                                     product_16x24,           1, 1, 2, 24},
+    {"product of one row, whose tile is longer",                   product_1x1024,          1, 1, 0, 64},
+    {"product of one row, columns with a rest",                    product_1x1001,          1, 1, 0, 64},
     {"product, transposed weights",
      "@T.prim_func\n"
      "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
@@ -181,6 +181,15 @@ static const struct row {
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
      "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                     1, 1, 1, 8 },
+    {"and those along two axes, below another one that is summed",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((16, 9, 99, 2, 3), \"float32\"), C: T.Buffer((16, 99), \"float32\")):\n"
+     "    for i, j, k, l, m in T.grid(16, 99, 9, 2, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk, vl, vm = T.axis.remap(\"SSRRR\", [i, j, k, l, m])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk, vj, vl, vm]\n",                         1, 1, 1, 8 },
     {"so do those along two axes, of few rows each",
      "@T.prim_func\n"
      "def main(A: T.Buffer((5000, 3, 2, 4), \"float32\"), C: T.Buffer((5000, 3), \"float32\")):\n"
