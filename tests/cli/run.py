@@ -14,7 +14,7 @@ A .test file is a comment, commands, files, and what the commands print (stdout 
 The commands run in an empty directory that holds the files, with BUILD_DIR first in PATH, SRC set to
 the checkout, and stop at nothing: an exit code that is not 0 shows as a line. With --update the
 expected text is written anew: review it like code. A line "# needs: COMMAND" skips the test (exit
-77) where the command fails.
+77) where the command fails; "# seconds: N" lets each command take so long on a busy machine.
 """
 import difflib
 import os
@@ -38,11 +38,11 @@ def read(path):
     return {name: "".join(lines) for name, lines in sections.items()}
 
 
-def run(command, directory, build):
+def run(command, directory, build, seconds=100):
     env = dict(os.environ, PATH=build + os.pathsep + os.environ["PATH"], SRC=SOURCE, BUILD=build,
                LC_ALL="C.UTF-8", NO_COLOR="1", TMPDIR=directory)
     done = subprocess.run(["sh", "-c", command], cwd=directory, env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
     text = done.stdout.decode("utf-8", "backslashreplace")
     text = text.replace(directory, "TMP").replace(SOURCE, "SRC")
     if text and not text.endswith("\n"):
@@ -62,10 +62,10 @@ def check(path, build, update):
             if line.startswith("# needs: ") and run(line[9:], directory, build)[1] != 0:
                 print(f"{path}: skipped: {line[9:]} fails")
                 return SKIPPED
-        got = ""
+        got, limit = "", [int(line[11:]) for line in head if line.startswith("# seconds: ")]
         for line in head:
             if line.startswith("$ "):
-                text, code = run(line[2:], directory, build)
+                text, code = run(line[2:], directory, build, *limit)
                 got += text + (f"[exit {code}]\n" if code else "")
     if got == sections.get("expect", ""):
         return 0
