@@ -55,6 +55,9 @@ if command -v fish >/dev/null; then
 fi
 
 "$dir/man.sh" "$hone" "$version" >"$work/hone.1" || failed=1
+! command -v mandoc >/dev/null ||
+    expect "man: faults" "$(mandoc -Tlint -W warning "$work/hone.1" | grep -v 'missing date')" ""
+expect "man: paragraphs without text" "$(grep -A1 '^\.PP$' "$work/hone.1" | grep -E '^\.(SS|SH|TP)')" ""
 sections=$(grep -c '^\.SS hone ' "$work/hone.1")
 verbs=$(for of in "" db farm; do
     # shellcheck disable=SC2086

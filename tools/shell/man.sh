@@ -17,6 +17,7 @@ section() {
             return line ~ /^[.\047]/ ? "\\&" line : line
         }
         function option(line,  name, rest) {
+            gap = 0
             name = line
             sub(/^ +/, "", name)
             rest = name
@@ -27,14 +28,15 @@ section() {
         }
         common != "all" && /^ +(-[a-z], )?--(json|config|quiet|verbose|help)( |$)/ { if (common) option($0); next }
         common == 1 { next }
-        /^[Uu]sage: / { print ".SS " text(substr($0, 8)); next }
+        /^[Uu]sage: / { gap = 0; print ".SS " text(substr($0, 8)); next }
         /^       hone/ { sub(/^ +/, ""); print ".SS " text($0); next } # a further usage
-        /^Example: / { print ".PP\nExample:\n.B " text(substr($0, 10)); next }
+        /^Example: / { print ".PP\nExample:\n.B " text(substr($0, 10)); gap = 0; next }
         /^ +(-[a-z], )?--[a-z]/ { option($0); next }
-        /^$/ { print ".PP"; next }
+        /^$/ { gap = 1; next } # a paragraph, if text comes
         /^hone [a-z]* SUBVERB --help/ { next }
         /^  [a-z]/ { next } # sub-verbs have sections of their own
         /^ / { sub(/^ +/, "") } # what goes on with the line above
+        gap { print ".PP"; gap = 0 }
         { print text($0) }'
 }
 
