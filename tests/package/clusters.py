@@ -2,15 +2,17 @@
 """usage: clusters.py SOURCE_DIR BIN_DIR
 
 The files of packages/clusters: what they have hone do is what hone knows (every option of every
-command, every number of the board), and Kubernetes' own schema where kubernetes-validate is
-installed. Exit 77: no yaml.
+command, every number of the board); alerts by promtool and Kubernetes' own schema by
+kubernetes-validate, where these are installed. Exit 77: no yaml.
 """
 import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 
@@ -115,10 +117,23 @@ def check_numbers():
             expect(name in known, path, "asks for", name)
 
 
+def check_alerts():
+    """By promtool, where it is."""
+    if not shutil.which("promtool"):
+        return
+    with tempfile.TemporaryDirectory() as here:
+        shutil.copy(os.path.join(clusters, "grafana", "hone-alerts.yml"), here)
+        rules = shutil.copy(os.path.join(os.path.dirname(__file__), "alerts_test.yml"), here)
+        done = subprocess.run(["promtool", "test", "rules", rules], capture_output=True, text=True,
+                              check=False)
+        expect(done.returncode == 0, "hone-alerts.yml:", done.stdout + done.stderr)
+
+
 for path in sorted(glob.glob(os.path.join(clusters, "kubernetes", "*.yaml"))):
     check_kubernetes(path)
 for path in sorted(glob.glob(os.path.join(clusters, "slurm", "*.sbatch"))):
     check_slurm(path)
 check_numbers()
+check_alerts()
 print("\n".join(failures))
 sys.exit(bool(failures))
