@@ -38,7 +38,13 @@ static bool is_plain_call(const hone_expr *e) {
 }
 
 static bool is_polynomial(const hone_expr *e) {
-    return e->kind == HONE_EXPR_BINARY && e->op <= HONE_OP_MUL && arith_is_index(e->dtype);
+    return e->kind == HONE_EXPR_BINARY && e->op <= HONE_OP_MUL && e->dtype.lanes == 1 &&
+           hone_dtype_is_integer(e->dtype) && !hone_dtype_is_bool(e->dtype);
+}
+
+/* arith_fits for any integer type. */
+static bool is_of_type(hone_dtype dtype, int64_t value) {
+    return hone_dtype_is_int(dtype) ? arith_fits(dtype, value) : hone_dtype_holds(dtype, value);
 }
 
 /* Two constants that are beyond their type together: they wrap. */
@@ -46,7 +52,7 @@ static bool is_unfolded(const hone_expr *e) {
     int64_t value = 0;
     return is_polynomial(e) && hone_expr_is_int(e->args[0]) && hone_expr_is_int(e->args[1]) &&
            !(hone_fold_ints((hone_op)e->op, e->args[0]->u.i, e->args[1]->u.i, &value) &&
-             arith_fits(e->dtype, value));
+             is_of_type(e->dtype, value));
 }
 
 /* Nothing but loop variables, sizes and constants in it. */
@@ -136,14 +142,15 @@ static bool has_ends(hone_bound b) {
 }
 
 static bool fits(hone_dtype dtype, hone_bound b) {
-    return has_ends(b) && arith_fits(dtype, b.min) && arith_fits(dtype, b.max);
+    return has_ends(b) && is_of_type(dtype, b.min) && is_of_type(dtype, b.max);
 }
 
 /* What one value may be, by its type alone where nothing else is known. */
 static hone_bound value_bound(hone_arith *a, const hone_expr *e) {
     hone_bound b = arith_expr_bound(a, e);
-    if (e->dtype.bits != 32 || is_of_indices(a, e)) return b;
-    return arith_bound_meet(b, (hone_bound){INT32_MIN, INT32_MAX});
+    if (e->dtype.bits > 32 || is_of_indices(a, e)) return b;
+    hone_bound all = {hone_dtype_min_int(e->dtype), hone_dtype_max_int(e->dtype)};
+    return arith_bound_meet(b, all);
 }
 
 static hone_bound polynomial_bound(hone_arith *a, const hone_expr *e, bool by_type) {
@@ -159,8 +166,8 @@ static hone_bound polynomial_bound(hone_arith *a, const hone_expr *e, bool by_ty
 
 /* A known end is outside of the type. */
 static bool is_beyond(hone_dtype dtype, hone_bound b) {
-    return (b.min != HONE_BOUND_NEG_INF && !arith_fits(dtype, b.min)) ||
-           (b.max != HONE_BOUND_POS_INF && !arith_fits(dtype, b.max));
+    return (b.min != HONE_BOUND_NEG_INF && !is_of_type(dtype, b.min)) ||
+           (b.max != HONE_BOUND_POS_INF && !is_of_type(dtype, b.max));
 }
 
 bool arith_is_exact(hone_arith *a, const hone_expr *e) {
@@ -226,8 +233,16 @@ bool arith_sum_is_exact(hone_arith *a, const arith_sum *s, hone_dtype dtype) {
 
 /* ---- the public face ---- */
 
+/* The least number, or what may be it, divided by -1. */
+static bool divides_least(hone_arith *a, const hone_expr *e) {
+    bool divides = hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_TRUNCDIV);
+    if (!divides || (e->args[1]->kind == HONE_EXPR_INT && e->args[1]->u.i != -1)) return false;
+    return arith_may_negate_least(a, e, arith_expr_bound(a, e->args[0]),
+                                  arith_expr_bound(a, e->args[1]));
+}
+
 bool hone_arith_is_exact(hone_arith *arith, const hone_expr *e) {
-    if (!arith_is_exact(arith, e)) return false;
+    if (!arith_is_exact(arith, e) || divides_least(arith, e)) return false;
     for (uint32_t i = 0; i < e->count; i++) {
         if (!hone_arith_is_exact(arith, e->args[i])) return false;
     }

@@ -248,7 +248,9 @@ static const hone_expr *cast_int(hone_arith *a, const hone_expr *cast, int64_t v
     hone_dtype to = cast->dtype;
     if (hone_dtype_is_bool(to)) return hone_expr_int(&a->ir, to, value != 0);
     if (hone_dtype_is_int(to)) return hone_expr_int(&a->ir, to, low_bits(value, to.bits));
-    if (hone_dtype_is_float(to) && to.bits >= 32 && value >= -(1 << 24) && value <= 1 << 24) {
+    bool is_large = hone_dtype_is_uint(cast->args[0]->dtype) && value < 0; /* 2^63 and more */
+    bool is_small = !is_large && value >= -(1 << 24) && value <= 1 << 24;
+    if (hone_dtype_is_float(to) && to.bits >= 32 && is_small) {
         return hone_expr_float(&a->ir, to, (double)value);
     }
     return NULL;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/core/fold.h"
+
 hone_status hone_ir_finish(hone_ir *ir) {
     hone_status st = ir->error;
     ir->error = HONE_OK;
@@ -87,7 +89,9 @@ static bool is_constant(const hone_expr *e) {
 static const hone_expr *constant_as(hone_ir *ir, const hone_expr *e, hone_dtype dtype) {
     dtype = hone_dtype_with_lanes(dtype, 1);
     bool to_float = hone_dtype_is_float(dtype);
-    if (e->kind == HONE_EXPR_INT && to_float) return hone_expr_float(ir, dtype, (double)e->u.i);
+    if (e->kind == HONE_EXPR_INT && to_float) {
+        return hone_expr_float(ir, dtype, hone_fold_to_float(e->dtype, e->u.i, dtype));
+    }
     if (e->kind == HONE_EXPR_INT && (hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype))) {
         return hone_expr_int(ir, dtype, e->u.i);
     }

@@ -67,6 +67,50 @@ bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     }
 }
 
+static bool is_large(hone_dtype dtype, int64_t value) {
+    return hone_dtype_is_uint(dtype) && dtype.bits == 64 && value < 0;
+}
+
+/* What looks at the size of numbers of which one is 2^63 or more. */
+static bool fold_large(hone_op op, uint64_t x, uint64_t y, int64_t *out) {
+    bool is_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV;
+    bool is_rest = op == HONE_OP_FLOORMOD || op == HONE_OP_TRUNCMOD;
+    if (is_quotient || is_rest) {
+        if (y != 0) *out = (int64_t)(is_quotient ? x / y : x % y);
+        return y != 0;
+    }
+    switch (op) {
+    case HONE_OP_MIN:
+        *out = (int64_t)(x < y ? x : y);
+        return true;
+    case HONE_OP_MAX:
+        *out = (int64_t)(x > y ? x : y);
+        return true;
+    default: /* by order alone */
+        return hone_fold_ints(op, (x > y) - (x < y), 0, out);
+    }
+}
+
+bool hone_fold_constants(hone_op op, hone_dtype dtype, int64_t x, int64_t y, int64_t *out) {
+    bool has_large = is_large(dtype, x) || is_large(dtype, y);
+    bool is_blind = op <= HONE_OP_MUL || op == HONE_OP_AND || op == HONE_OP_OR;
+    if (!has_large || is_blind) return hone_fold_ints(op, x, y, out);
+    return fold_large(op, (uint64_t)x, (uint64_t)y, out);
+}
+
+bool hone_fold_operation(const hone_expr *e, int64_t x, int64_t y, int64_t *out) {
+    bool is_meant = hone_dtype_is_int(e->dtype) && e->dtype.bits >= 32; /* as a number */
+    return hone_fold_constants((hone_op)e->op, e->args[0]->dtype, x, y, out) &&
+           (is_meant || hone_dtype_holds(e->dtype, *out));
+}
+
+double hone_fold_to_float(hone_dtype from, int64_t value, hone_dtype to) {
+    bool is_single = to.code == HONE_DTYPE_CODE_FLOAT && to.bits == 32;
+    if (is_large(from, value))
+        return is_single ? (double)(float)(uint64_t)value : (double)(uint64_t)value;
+    return is_single ? (double)(float)value : (double)value;
+}
+
 bool hone_fold_bits(hone_intrin intrin, hone_dtype dtype, int64_t x, int64_t y, int64_t *out) {
     bool moves_some = y >= 0 && y < dtype.bits;
     switch (intrin) {

@@ -13,6 +13,15 @@ static inline int64_t hone_floor_div(int64_t a, int64_t b) {
 int64_t hone_gcd(int64_t a, int64_t b);
 /* x op y; false where the result is undefined or does not fit. */
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
+/* The same of two constants of the type, of which those of uint64 from 2^63 on stand as negative
+ * numbers. */
+bool hone_fold_constants(hone_op op, hone_dtype dtype, int64_t x, int64_t y, int64_t *out);
+/* The operation whose operands have these values. False also where its type is unsigned, or shorter
+ * than those of indices, and does not hold the result, which wraps around. */
+bool hone_fold_operation(const hone_expr *e, int64_t x, int64_t y, int64_t *out);
+/* The constant of an integer type as a number of the float type, rounded once where that is float32
+ * or float64. */
+double hone_fold_to_float(hone_dtype from, int64_t value, hone_dtype to);
 /* Of a type of integers: does it hold the number? */
 static inline bool hone_dtype_holds(hone_dtype dtype, int64_t value) {
     return value >= hone_dtype_min_int(dtype) && value <= hone_dtype_max_int(dtype);

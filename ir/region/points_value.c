@@ -35,7 +35,7 @@ static bool binary(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *
     if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return connect(p, e, depth, out);
     /* of numbers only: a float has no value here */
     return value_of(p, e->args[0], depth, &a) && value_of(p, e->args[1], depth, &b) &&
-           hone_fold_ints((hone_op)e->op, a, b, out);
+           hone_fold_operation(e, a, b, out);
 }
 
 static bool choose(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {

@@ -43,7 +43,9 @@ const hone_expr *script_fold_cast(hone_ir *ir, hone_dtype dtype, const hone_expr
     if (!is_number(e)) return hone_expr_cast(ir, dtype, e);
     bool to_float = hone_dtype_is_float(dtype);
     bool to_int = hone_dtype_is_integer(dtype) || hone_dtype_equal(dtype, HONE_DTYPE_BOOL);
-    if (e->kind == HONE_EXPR_INT && to_float) return hone_expr_float(ir, dtype, (double)e->u.i);
+    if (e->kind == HONE_EXPR_INT && to_float) {
+        return hone_expr_float(ir, dtype, hone_fold_to_float(e->dtype, e->u.i, dtype));
+    }
     if (e->kind == HONE_EXPR_FLOAT && to_float) return hone_expr_float(ir, dtype, e->u.f);
     if (e->kind == HONE_EXPR_INT && hone_dtype_equal(dtype, HONE_DTYPE_BOOL)) {
         return hone_expr_bool(ir, e->u.i != 0);
@@ -188,7 +190,7 @@ const hone_expr *script_fold_try(hone_ir *ir, hone_op op, const hone_expr *a, co
     if (!hone_dtype_equal(a->dtype, b->dtype) || a->dtype.lanes != 1) return NULL;
     if (a->kind == HONE_EXPR_INT && b->kind == HONE_EXPR_INT) {
         int64_t value = 0;
-        if (!hone_fold_ints(op, a->u.i, b->u.i, &value)) return NULL;
+        if (!hone_fold_constants(op, a->dtype, a->u.i, b->u.i, &value)) return NULL;
         if (hone_op_is_compare(op) || op == HONE_OP_AND || op == HONE_OP_OR) {
             return hone_expr_bool(ir, value != 0);
         }

@@ -38,7 +38,7 @@ static bool value_of_choice(const runner *r, const hone_expr *e, int64_t *out) {
 static bool value_of_pair(const runner *r, const hone_expr *e, int64_t *out) {
     int64_t a, b;
     return value_of(r, e->args[0], &a) && value_of(r, e->args[1], &b) &&
-           hone_fold_ints((hone_op)e->op, a, b, out);
+           hone_fold_operation(e, a, b, out);
 }
 
 static bool value_of_call(const runner *r, const hone_expr *e, int64_t *out) {
