@@ -143,6 +143,9 @@ static hone_status initial(const onnx_cell *c, uint32_t input, int64_t d, hone_g
     if (!input || !onnx_has_input(c->r, input)) return HONE_OK;
     x = c->r->inputs[input];
     if (c->is_batch_first) HONE_TRY(swap_first(c->r, x, &x));
+    const hone_expr *shape[] = {hone_extent_int(&c->r->ir, c->directions), c->batch,
+                                hone_extent_int(&c->r->ir, c->hidden)};
+    HONE_TRY(hone_status_annotate(onnx_demand_shape(c->r, &x, 3, shape), "input %u", input));
     return pick(c->r, x, d, out);
 }
 

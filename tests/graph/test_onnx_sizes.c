@@ -57,6 +57,16 @@ static const value_row rows[] = {
         "opset 14\ninput x f32 1,1,N\nconst w f32 1,1,1 = 1\nconst r f32 1,1,1 = 0.5\n"
         "node Transpose x -> t perm=[2,0,1]\nnode RNN t,w,r -> y activations=['Relu']",
         "1,2", "1,2.5"),
+    ROW("the state of a recurrent cell, of a size that comes later",
+        "opset 12\ninput x f32 1,N,1,1\nconst t f32 1,1,1 = 3\nconst w f32 1,1,1 = 1\nconst r f32 "
+        "1,1,1 = 0.5\n"
+        "node Squeeze x -> h axes=[0]\nnode RNN t,w,r,,,h -> y activations=['Relu']",
+        "2", "4"),
+    ROW("which must be one state for each sequence",
+        "opset 12\ninput x f32 1,1,N,1\nconst t f32 1,1,1 = 3\nconst w f32 1,1,1 = 1\nconst r f32 "
+        "1,1,1 = 0.5\n"
+        "node Squeeze x -> h axes=[0]\nnode RNN t,w,r,,,h -> y activations=['Relu']",
+        "2,2", "!1"),
     ROW("one part of a size that comes later",
         "opset 12\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2", "1,2"),
     ROW("the last one of several parts of a size that comes later",

@@ -162,6 +162,10 @@ hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, 
 hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *b, int32_t e);
 /* Dimension d has this size: checked where it is known. */
 hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size);
+/* It has this shape: checked where sizes are known later. INVALID of another number of dimensions.
+ */
+hone_status onnx_demand_shape(onnx_reader *r, hone_garg *io, int32_t rank,
+                              const hone_expr *const *shape);
 /* What op reduces, with a number more along axes whose size depends on data and may be 0. */
 hone_status onnx_add_neutral(onnx_reader *r, const char *op, const hone_attrs *attrs,
                              hone_garg *io);

@@ -108,6 +108,21 @@ hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t s
     return cast_operand(r, &o);
 }
 
+hone_status onnx_demand_shape(onnx_reader *r, hone_garg *io, int32_t rank,
+                              const hone_expr *const *shape) {
+    operand o;
+    HONE_TRY(read_operand(r, io, &o));
+    if (o.info->rank != rank)
+        return HONE_ERROR(HONE_CODE_INVALID, "a tensor has %d dimensions, must have %d",
+                          o.info->rank, rank);
+    for (int32_t d = 0; d < rank; d++) {
+        if (are_equal(r, shape[d], o.shape[d])) continue;
+        o.shape[d] = shape[d];
+        o.is_cast = true;
+    }
+    return o.is_cast ? cast_operand(r, &o) : HONE_OK;
+}
+
 static hone_status grows(const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID,
                       "%s cannot be broadcast to the shape of what it is applied to", what);
