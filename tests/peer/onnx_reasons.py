@@ -419,10 +419,18 @@ GlobalAveragePool Sum Mean NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss""".
 
 
 def difference(case, number, got, want, good, moves):
-    """The reason that explains all places that are not good."""
+    """The reason that explains all places that are not good, or those that do together."""
+    explained, reasons = good, []
     for ops, where, words in DIFFERENCES:
-        if case.op in ops.split() and (good | where(case, got, want)).all():
+        if case.op not in ops.split():
+            continue
+        places = where(case, got, want)
+        if (good | places).all():
             return words
+        if (places & ~explained).any():
+            explained, reasons = explained | places, reasons + [words]
+    if explained.all():
+        return "; ".join(reasons)
     if case.op in SUMS and want.dtype.kind == "f" and (good | moves.overflows(number)).all():
         return "partial sums or products beyond the type"
     return None
