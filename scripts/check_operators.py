@@ -93,8 +93,9 @@ def takes_strings():
     source = read(FRONTEND + "/nodes/strings/onnx_strings.c")
     movers = re.search(r"movers\[\] = \{(.*?)\};", source, re.S).group(1)
     carriers = re.search(r"carriers\[\] = \{(.*?)\};", source, re.S).group(1)
+    encoders = re.search(r"encoders\[\] = \{(.*?)\};", source, re.S).group(1)
     forms = re.search(r"forms\[\] = \{(.*?)^\};", source, re.S | re.M).group(1)
-    return sorted(re.findall(r'"(\w+)"', movers + carriers) + re.findall(r'\{"(\w+)"', forms) + ["LabelEncoder"])
+    return sorted(re.findall(r'"(\w+)"', movers + carriers + encoders) + re.findall(r'\{"(\w+)"', forms))
 
 
 # ---- the page ----

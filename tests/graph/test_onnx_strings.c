@@ -175,6 +175,64 @@ static const value_row rows[] = {
         "default_int64=9007199254740993\nnode Constant -> k value_ints=[2,9007199254740992]\n"
         "node Sub n,k -> y",
         "1,7", "0,1"),
+    ROW("support vectors",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMRegressor x -> y "
+        "coefficients=[1.0,-2.0,0.5] rho=[0.25] n_supports=3 "
+        "support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0] kernel_type='POLY' "
+        "kernel_params=[0.5,1.0,2.0]",
+        "1,2,0,-1,3,0", "11,-0.625,12.5"),
+    ROW("support vectors around one class",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMRegressor x -> y "
+        "coefficients=[1.0,-2.0] rho=[0.25] n_supports=2 "
+        "support_vectors=[1.0,2.0,0.0,0.0] kernel_type='RBF' kernel_params=[0.5,0.0,0.0] "
+        "one_class=1",
+        "1,2,0,-1,3,0", "1,-1,1"),
+    ROW("a machine that has no support vectors",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMRegressor x -> y "
+        "coefficients=[1.0,-2.0] rho=[0.25] kernel_type='LINEAR'",
+        "1,2,0,-1,3,0", "-2.75,2.25,3.25"),
+    ROW("pairs of classes vote",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> y,z "
+        "coefficients=[1.0,-1.0,2.0,0.5,-0.5,1.0,-1.0,0.25] rho=[0.5,-1.0,0.25] "
+        "vectors_per_class=[1,2,1] support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0,-1.0,1.0] "
+        "kernel_type='LINEAR' classlabels_ints=[7,5,9]",
+        "1,2,0,-1,3,0", "7,9,9"),
+    ROW("and have a score each",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> z,y "
+        "coefficients=[1.0,-1.0,2.0,0.5,-0.5,1.0,-1.0,0.25] rho=[0.5,-1.0,0.25] "
+        "vectors_per_class=[1,2,1] support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0,-1.0,1.0] "
+        "kernel_type='LINEAR' classlabels_ints=[7,5,9]",
+        "1,2,0,-1,3,0", "5.5,-3,0.5,0.5,-0.5,-1,15.5,-4,-6.5"),
+    ROW("two classes: the first one where the score is above 0",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> y,z "
+        "coefficients=[1.0,-1.0,2.0] rho=[-1.0] vectors_per_class=[1,2] "
+        "support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0] kernel_type='LINEAR' "
+        "classlabels_ints=[7,5]",
+        "1,2,0,-1,3,0", "7,5,7"),
+    ROW("with a score for both",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> z,y "
+        "coefficients=[1.0,-1.0,2.0] rho=[-1.0] vectors_per_class=[1,2] "
+        "support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0] kernel_type='LINEAR' "
+        "classlabels_ints=[7,5]",
+        "1,2,0,-1,3,0", "-4,4,1,-1,-14,14"),
+    ROW("a number for each category",
+        "input x f32 3\nnode ai.onnx.ml.OneHotEncoder x -> y cats_int64s=[4,-1]", "-1,9,4.5",
+        "0,1,0,0,1,0"),
+    ROW("and for categories that are words",
+        "input x i64 3\n" WORDS "node ai.onnx.ml.OneHotEncoder s -> y cats_strings=['?','a']",
+        "1,2,9", "0,1,0,0,1,0"),
+    ROW("categories as words",
+        "input x i64 3\nnode ai.onnx.ml.CategoryMapper x -> y cats_int64s=[3,1] "
+        "cats_strings=['ab','c'] default_string='-'",
+        "1,2,3", "99,0,45,0,97,98"),
+    ROW("and words as categories",
+        "input x i64 3\n" WORDS "node ai.onnx.ml.CategoryMapper s -> y cats_int64s=[3,1] "
+        "cats_strings=['a','bcd']",
+        "1,2,9", "3,1,-1"),
+    ROW("whole numbers that are filled in",
+        "input x i64 2,2\nnode ai.onnx.ml.Imputer x -> y imputed_value_int64s=[7,8] "
+        "replaced_value_int64=-1",
+        "-1,-1,2,-1", "7,8,2,8"),
     ROW("NaN is a key",
         "input x f32 3\nnode ai.onnx.ml.LabelEncoder x -> y keys_floats=[1.0,nan] "
         "values_floats=[5.0,6.0] default_float=-1.0",

@@ -181,6 +181,35 @@ def encoder(draw):
         f"keys_{kind}": [int(k) if kind == "int64s" else float(k) for k in keys], f"values_{into}": values, **other}
 
 
+def categories(draw):
+    data = draw.rng.integers(0, 6, (4, 2)[:draw.between(1, 2)])
+    return [data.astype(draw.one_of(("int64", "float32")))], {
+        "cats_int64s": [int(c) for c in draw.rng.permutation(6)[:draw.between(1, 6)]], "zeros": 1}
+
+
+def kernel(draw):
+    return {"kernel_type": draw.one_of(("LINEAR", "POLY", "RBF", "SIGMOID")),
+            "kernel_params": [abs(float(draw.floats(1)[0])), float(draw.floats(1)[0]), float(draw.between(1, 4))]}
+
+
+def vector_regressor(draw):
+    features, vectors = draw.between(1, 6), draw.between(0, 8)
+    words = {"support_vectors": draw.floats(vectors * features).tolist()} if vectors else {}
+    return [draw.floats(5, features)], dict(
+        words, coefficients=draw.floats(vectors or features).tolist(), rho=draw.floats(1).tolist(),
+        n_supports=vectors, one_class=draw.between(0, 2) // 2, **kernel(draw))
+
+
+def vector_classifier(draw):
+    features, classes = draw.between(1, 5), draw.between(2, 4)
+    sizes = [draw.between(1, 4) for _ in range(classes)]
+    posts = ("NONE", "LOGISTIC") if classes == 2 else ("NONE", "LOGISTIC", "SOFTMAX")
+    return [draw.floats(6, features)], dict(
+        coefficients=draw.floats((classes - 1) * sum(sizes)).tolist(), vectors_per_class=sizes,
+        rho=draw.floats(classes * (classes - 1) // 2).tolist(), classlabels_ints=[5, 2, 9, 7][:classes],
+        support_vectors=draw.floats(sum(sizes) * features).tolist(), post_transform=draw.one_of(posts), **kernel(draw))
+
+
 def extractor(draw):
     return [draw.floats(4, 5), draw.rng.integers(0, 5, 3)], {}
 
@@ -189,7 +218,8 @@ OPERATORS = {
     "TreeEnsemble": (ensemble, 1), "TreeEnsembleRegressor": (tree_regressor, 1), "TreeEnsembleClassifier": (tree_classifier, 2),
     "LinearRegressor": (linear, 1), "LinearClassifier": (linear_classifier, 2), "Scaler": (scaler, 1),
     "Normalizer": (normalizer, 1), "Imputer": (imputer, 1), "Binarizer": (binarizer, 1),
-    "LabelEncoder": (encoder, 1), "ArrayFeatureExtractor": (extractor, 1)}
+    "LabelEncoder": (encoder, 1), "ArrayFeatureExtractor": (extractor, 1), "OneHotEncoder": (categories, 1),
+    "SVMRegressor": (vector_regressor, 1), "SVMClassifier": (vector_classifier, 2)}
 
 
 def model_of(op, arrays, outputs, words):

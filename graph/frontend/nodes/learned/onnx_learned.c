@@ -116,7 +116,7 @@ enum {
     TRANSFORM_PROBIT
 };
 
-static hone_status read_transform(const onnx_reader *r, uint32_t *out) {
+hone_status onnx_read_transform(const onnx_reader *r, uint32_t *out) {
     static const char *const words[] = {"NONE",         "SOFTMAX", "LOGISTIC",
                                         "SOFTMAX_ZERO", "PROBIT",  NULL};
     return onnx_attr_word(r, "post_transform", words[0], words, out);
@@ -185,7 +185,7 @@ hone_status onnx_transform_by(onnx_reader *r, int64_t transform, hone_garg *io) 
 
 hone_status onnx_post_transform(onnx_reader *r, hone_garg *io) {
     uint32_t transform;
-    HONE_TRY(read_transform(r, &transform));
+    HONE_TRY(onnx_read_transform(r, &transform));
     return onnx_transform_by(r, transform, io);
 }
 
@@ -216,7 +216,7 @@ hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hone_garg labels, 
 static hone_status both_scores(onnx_reader *r, hone_garg score, bool are_mixed, hone_garg *out) {
     uint32_t transform;
     hone_garg parts[2] = {score, score}, one;
-    HONE_TRY(read_transform(r, &transform));
+    HONE_TRY(onnx_read_transform(r, &transform));
     if (transform == TRANSFORM_PROBIT)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "PROBIT of one score for two classes");
     const bool is_logistic = transform == TRANSFORM_LOGISTIC;
@@ -343,17 +343,22 @@ static hone_status convert_imputer(onnx_reader *r, hone_garg *out) {
     const float *numbers;
     const int64_t *whole;
     uint32_t count, whole_count;
+    int64_t replaced_whole;
     double replaced;
     hone_garg table, is_gone;
     const hone_sinfo *info;
     HONE_TRY(attr_floats(r, "imputed_value_floats", &numbers, &count));
     HONE_TRY(onnx_attr_int64s(r, "imputed_value_int64s", &whole, &whole_count));
     HONE_TRY(onnx_attr_float(r, "replaced_value_float", 0, &replaced));
-    if (!count || whole_count)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "whole numbers that are filled in");
+    HONE_TRY(onnx_attr_int(r, "replaced_value_int64", 0, &replaced_whole));
+    if ((count > 0) == (whole_count > 0))
+        return HONE_ERROR(HONE_CODE_INVALID, "one of imputed_value_floats and imputed_value_int64s "
+                                             "must be given");
+    if (whole_count) replaced = (double)replaced_whole;
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_input_info(r, 0, &info));
-    HONE_TRY(float_table(r, 0, count, numbers, &table));
+    HONE_TRY(whole_count ? onnx_int_table(r, whole_count, whole, &table)
+                         : float_table(r, 0, count, numbers, &table));
     HONE_TRY(onnx_emit_cast(r, table, info->dtype, &table));
     HONE_TRY(replaced != replaced ? onnx_emit1(r, "isnan", r->inputs[0], &is_gone)
                                   : onnx_with_scalar(r, "equal", r->inputs[0], replaced, &is_gone));
@@ -507,6 +512,54 @@ static hone_status convert_label_encoder(onnx_reader *r, hone_garg *out) {
     return take_label(r, values, number, out);
 }
 
+/* From strings to whole numbers, or back. */
+static hone_status convert_category_mapper(onnx_reader *r, hone_garg *out) {
+    static const uint8_t unused[] = "_Unused";
+    const ProtobufCBinaryData usual = {sizeof unused - 1, (uint8_t *)(uintptr_t)unused};
+    const Onnx__AttributeProto *strings = onnx_attr(r, "cats_strings");
+    const Onnx__AttributeProto *other = onnx_attr(r, "default_string");
+    const int64_t *ints;
+    uint32_t count;
+    int64_t whole;
+    hone_garg names, numbers, more, parts[2], pool, number;
+    HONE_TRY(onnx_attr_int64s(r, "cats_int64s", &ints, &count));
+    HONE_TRY(onnx_attr_int(r, "default_int64", -1, &whole));
+    if (!strings || strings->n_strings != count || count == 0)
+        return HONE_ERROR(HONE_CODE_INVALID, "cats_strings and cats_int64s must be as many");
+    HONE_TRY(onnx_text_table(r, count, strings->strings, &names));
+    HONE_TRY(onnx_int_table(r, count, ints, &numbers));
+    bool is_text = onnx_is_text(&r->inputs[0]);
+    HONE_TRY(number_of_key(r, is_text ? names : numbers, count, &number));
+    HONE_TRY(is_text ? onnx_int_table(r, 1, &whole, &more)
+                     : onnx_text_table(r, 1, other ? &other->s : &usual, &more));
+    parts[0] = is_text ? numbers : names;
+    parts[1] = more;
+    if (!is_text) HONE_TRY(onnx_join_texts(r, 2, parts, &pool));
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 0, out));
+    if (!is_text) HONE_TRY(onnx_make_text(r, pool, *out, out));
+    return take_label(r, *out, number, out);
+}
+
+/* Which of the categories each element is: ones in a last dimension. Floats are whole numbers. */
+static hone_status convert_one_hot_encoder(onnx_reader *r, hone_garg *out) {
+    const Onnx__AttributeProto *strings = onnx_attr(r, "cats_strings");
+    const int64_t *ints;
+    uint32_t count;
+    hone_garg keys;
+    HONE_TRY(onnx_attr_int64s(r, "cats_int64s", &ints, &count));
+    bool is_text = strings && strings->n_strings;
+    if (is_text == (count > 0))
+        return HONE_ERROR(HONE_CODE_INVALID, "one of cats_strings and cats_int64s must be given");
+    HONE_TRY(is_text ? onnx_text_table(r, strings->n_strings, strings->strings, &keys)
+                     : onnx_int_table(r, count, ints, &keys));
+    if (!is_text) {
+        HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+        HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_I64, &r->inputs[0]));
+    }
+    HONE_TRY(compare_keys(r, keys, out));
+    return onnx_emit_cast(r, *out, HONE_DTYPE_F32, out);
+}
+
 /* ---- ZipMap: maps are no tensors; what they hold, class by class, is ---- */
 
 static hone_status convert_zip_map(onnx_reader *r, hone_garg *out) {
@@ -524,6 +577,10 @@ const onnx_converter onnx_learned_converters[] = {
     {"LabelEncoder",           convert_label_encoder, 1, 1, 1,
      "default_float default_int64 keys_floats keys_int64s values_floats values_int64s "
      "default_string keys_strings values_strings default_tensor keys_tensor values_tensor", NULL},
+    {"CategoryMapper",           convert_category_mapper, 1, 1, 1,
+     "cats_int64s cats_strings default_int64 default_string", NULL},
+    {"OneHotEncoder",           convert_one_hot_encoder, 1, 1, 1,
+     "cats_int64s cats_strings zeros", NULL},
     {"LinearRegressor",        convert_linear_regressor, 1, 1, 1,
      "coefficients intercepts post_transform targets", NULL},
     {"LinearClassifier",  convert_linear_classifier, 1, 1, 2,

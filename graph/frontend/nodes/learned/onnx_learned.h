@@ -23,6 +23,8 @@ HONE_NODISCARD hone_status onnx_int_table(onnx_reader *r, int64_t count, const i
 /* An input of numbers of any type as such of dtype, of two dimensions; a vector is one row. */
 HONE_NODISCARD hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_dtype dtype,
                                      hone_garg *out);
+/* The attribute post_transform as its number; 0: NONE. */
+HONE_NODISCARD hone_status onnx_read_transform(const onnx_reader *r, uint32_t *out);
 /* The attribute post_transform on scores [rows, targets]. */
 HONE_NODISCARD hone_status onnx_post_transform(onnx_reader *r, hone_garg *io);
 /* By its number: NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT. */

@@ -33,6 +33,8 @@ static const char *const movers[] = {"Identity",
 static const char *const carriers[] = {"SequenceConstruct", "SequenceInsert", "SplitToSequence",
                                        "SequenceMap",       "Optional",       "OptionalHasElement",
                                        "OptionalGetElement"};
+/* Of the domain ai.onnx.ml, whose keys may be strings. */
+static const char *const encoders[] = {"LabelEncoder", "CategoryMapper", "OneHotEncoder"};
 /* Their result is no text. */
 static const char *const measures[] = {"Shape", "Size"};
 
@@ -297,7 +299,8 @@ hone_status onnx_convert_text(onnx_reader *r, hone_garg *outputs) {
     const char *op = r->row->op;
     const onnx_converter *form = onnx_find_in(forms, op);
     bool is_own = onnx_find_in(onnx_strings_converters, op) ||
-                  onnx_find_in(onnx_patterns_converters, op) || strcmp(op, "LabelEncoder") == 0;
+                  onnx_find_in(onnx_patterns_converters, op) ||
+                  is_one_of(op, HONE_COUNT(encoders), encoders);
     bool is_mover = is_one_of(op, HONE_COUNT(movers), movers);
     bool is_measure = is_one_of(op, HONE_COUNT(measures), measures);
     if (form) return form->convert(r, outputs);
