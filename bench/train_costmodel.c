@@ -1,22 +1,26 @@
 /* bench/train_costmodel.c - trains the cost model that is shipped, and says how good it is:
  * train_costmodel MODEL.db OUT.model [HELD_OUT.csv]
+ * train_costmodel --judge MODEL.db     how good the one that is shipped is on all of these
  *
  *   trials (train_corpus.h) ─► groups (workload, target) ─► one workload in five is held out
  *     the others ─► trees ─► pairs of the held out ones in the right order, before any trial
- *                        └─► the same after half of a group's trials
- *     all        ─► trees ─► OUT.model
+ *                        ├─► the same of every other trial, after those between them
+ *                        └─► the same of the second half of a group's trials, after the first:
+ * those that the search came to last, near to what is fast all        ─► trees ─► OUT.model
  *
  * Pairs are those of one group whose times differ by 5 % or more. HELD_OUT.csv gets some trials of
  * workloads that are in no training, for tests: they are left out of OUT.model as well.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/train_corpus.h"
 #include "costmodel/feature.h"
+#include "costmodel/nearby.h"
 #include "costmodel/prior.h"
 #include "costmodel/tree_train.h"
+#include "support/core/alloc.h"
 #include "support/os/fs.h"
 
 enum { DEPTH = 6, ROUNDS = 320, OWN_DEPTH = 5, OWN_ROUNDS = 160, PARTS = 5, KEPT_GROUPS = 8 };
@@ -34,6 +38,10 @@ static size_t group_end(const train_corpus *c, size_t begin) {
 
 static bool is_held_out(const train_trial *s) {
     return s->workload.lo % PARTS == 0;
+}
+
+static bool is_any(const train_trial *s) {
+    return s != NULL;
 }
 
 /* ---- training ---- */
@@ -82,27 +90,55 @@ static hone_status train_on(const train_corpus *c, bool with_held_out, tree_fore
 
 typedef struct quality {
     double right, pairs, groups, sum_of_groups;
+    double best, found; /* the fastest tenth of each group; how many the first fifth has of them */
 } quality;
 
-static double score(const tree_forest *prior, const tree_forest *own, const train_trial *s) {
+/* What is known of a group. */
+typedef struct knowledge {
+    const tree_forest *prior;
+    tree_forest *own;
+    nearby *near;
+} knowledge;
+
+typedef struct judged {
+    double time_ns, score;
+} judged;
+
+static double ask(const tree_forest *forest, const train_trial *s) {
     double sum = 0;
-    for (uint32_t r = 0; r < s->of.rows.row_count; r++) {
-        const float *row = s->rows + (size_t)r * hone_feature_count();
-        if (prior) sum += tree_forest_row(prior, row);
-        if (own) sum += tree_forest_row(own, row);
-    }
+    for (uint32_t r = 0; r < s->of.rows.row_count && forest; r++)
+        sum += tree_forest_row(forest, s->rows + (size_t)r * hone_feature_count());
     return sum;
 }
 
+static double score(const knowledge *k, const train_trial *s) {
+    return nearby_score(k->near, &s->of.group, &s->of.rows, hone_feature_count(), ask(k->prior, s),
+                        ask(k->own, s));
+}
+
+/* How many stand before one of them: by time, or by score. */
+static size_t rank_of(const judged *all, size_t count, size_t at, bool by_time) {
+    size_t rank = 0;
+    for (size_t i = 0; i < count; i++)
+        rank += by_time ? all[i].time_ns < all[at].time_ns : all[i].score > all[at].score;
+    return rank;
+}
+
+static void judge_best(const judged *all, size_t count, quality *io) {
+    for (size_t i = 0; i < count; i++) {
+        if (rank_of(all, count, i, true) >= (count + 9) / 10) continue;
+        io->best += 1;
+        io->found += rank_of(all, count, i, false) < (count + 4) / 5;
+    }
+}
+
 /* A level pair of scores counts half. */
-static void judge(const tree_forest *prior, const tree_forest *own, const train_trial *samples,
-                  size_t count, quality *io) {
+static void judge_pairs(const judged *all, size_t count, quality *io) {
     double right = 0, pairs = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
-            if (samples[i].of.time_ns * UNLIKE > samples[j].of.time_ns) continue;
-            double x = score(prior, own, &samples[i]), y = score(prior, own, &samples[j]);
-            right += x > y ? 1 : x < y ? 0 : 0.5;
+            if (all[i].time_ns * UNLIKE > all[j].time_ns) continue;
+            right += all[i].score > all[j].score ? 1 : all[i].score < all[j].score ? 0 : 0.5;
             pairs += 1;
         }
     }
@@ -114,38 +150,78 @@ static void judge(const tree_forest *prior, const tree_forest *own, const train_
 }
 
 static void print_quality(const char *when, const quality *q) {
-    printf("%-34s %5.1f %% of %.0f pairs right; %5.1f %% as the mean of %.0f groups\n", when,
-           100 * q->right / q->pairs, q->pairs, 100 * q->sum_of_groups / q->groups, q->groups);
+    printf(
+        "%-38s %5.1f %% of %.0f pairs right; %5.1f %% as the mean of %.0f groups; of the fastest "
+        "tenth %.0f %% in the first fifth\n",
+        when, 100 * q->right / q->pairs, q->pairs, 100 * q->sum_of_groups / q->groups, q->groups,
+        100 * q->found / q->best);
 }
 
-/* What half of the trials of a group teach is asked about the other half. */
-static hone_status judge_after_half(const tree_forest *prior, const train_trial *samples,
-                                    size_t count, quality *io_before, quality *io_after) {
+/* Which of a group's trials are asked about; the others may teach. */
+typedef enum share { ALL, EVERY_OTHER, SECOND_HALF } share;
+
+static bool is_asked(share which, size_t i, size_t count) {
+    return which == ALL || (which == EVERY_OTHER ? i % 2 == 1 : i >= count / 2);
+}
+
+static hone_status judge(const knowledge *k, const train_trial *samples, size_t count, share which,
+                         quality *io) {
+    size_t asked = 0;
+    judged *all = hone_calloc(count, sizeof *all);
+    if (!all) return HONE_ERROR(HONE_CODE_NO_MEMORY, "judging");
+    for (size_t i = 0; i < count; i++) {
+        if (is_asked(which, i, count))
+            all[asked++] = (judged){samples[i].of.time_ns, score(k, &samples[i])};
+    }
+    judge_pairs(all, asked, io);
+    judge_best(all, asked, io);
+    hone_free(all);
+    return HONE_OK;
+}
+
+/* What the others teach. */
+static hone_status learn(const train_trial *samples, size_t count, share which, knowledge *io) {
     train_history history = {0};
-    tree_forest *own = NULL;
-    size_t half = count / 2;
-    hone_status st = add(&history, samples, half);
-    if (!st) st = train_own(&history, prior, &own);
-    if (!st) judge(prior, NULL, samples + half, count - half, io_before);
-    if (!st) judge(prior, own, samples + half, count - half, io_after);
-    tree_forest_release(own);
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < count && !st; i++) {
+        if (!is_asked(which, i, count)) st = add(&history, &samples[i], 1);
+    }
+    if (!st) st = train_own(&history, io->prior, &io->own);
+    if (!st) st = nearby_make(&history, hone_feature_count(), io->prior, io->own, &io->near);
     train_history_deinit(&history);
     return st;
 }
 
-static hone_status judge_held_out(const train_corpus *c, const tree_forest *prior) {
-    quality before = {0}, rest = {0}, after = {0};
+static hone_status judge_after(const tree_forest *prior, const train_trial *samples, size_t count,
+                               share which, quality *io_before, quality *io_after) {
+    knowledge k = {.prior = prior};
+    hone_status st = judge(&k, samples, count, which, io_before);
+    if (!st) st = learn(samples, count, which, &k);
+    if (!st) st = judge(&k, samples, count, which, io_after);
+    tree_forest_release(k.own);
+    nearby_release(k.near);
+    return st;
+}
+
+static hone_status judge_all(const train_corpus *c, const tree_forest *prior,
+                             bool (*is_judged)(const train_trial *s)) {
+    quality all = {0}, before[2] = {{0}}, after[2] = {{0}};
     for (size_t begin = 0, end; begin < c->trials.count; begin = end) {
         end = group_end(c, begin);
         const train_trial *samples = &c->trials.data[begin];
-        if (!is_held_out(samples)) continue;
-        judge(prior, NULL, samples, end - begin, &before);
-        HONE_TRY(judge_after_half(prior, samples, end - begin, &rest, &after));
+        if (!is_judged(samples)) continue;
+        HONE_TRY(judge(&(knowledge){.prior = prior}, samples, end - begin, ALL, &all));
+        for (int i = 0; i < 2; i++) {
+            HONE_TRY(judge_after(prior, samples, end - begin, i ? SECOND_HALF : EVERY_OTHER,
+                                 &before[i], &after[i]));
+        }
     }
-    if (before.pairs <= 0) return HONE_ERROR(HONE_CODE_INVALID, "nothing is held out");
-    print_quality("held out, before any trial:", &before);
-    print_quality("of these the second halves:", &rest);
-    print_quality("the same, after the first halves:", &after);
+    if (all.pairs <= 0) return HONE_ERROR(HONE_CODE_INVALID, "nothing is held out");
+    print_quality("held out, before any trial:", &all);
+    print_quality("of these every other one:", &before[0]);
+    print_quality("the same, after those between:", &after[0]);
+    print_quality("of these the second halves:", &before[1]);
+    print_quality("the same, after the first halves:", &after[1]);
     return HONE_OK;
 }
 
@@ -191,7 +267,7 @@ static hone_status run(train_corpus *c, char **args, int count) {
     printf("%zu trials of %s; %zu that cannot be replayed\n", c->trials.count, args[0], c->refused);
     HONE_TRY(train_on(c, false, &forest));
     if (!forest) return HONE_ERROR(HONE_CODE_INVALID, "too few trials");
-    hone_status st = judge_held_out(c, forest);
+    hone_status st = judge_all(c, forest, is_held_out);
     if (!st && count > 2) st = write_held_out(c, args[2]);
     if (!st && count <= 2) { /* nobody judges it any more: all of them teach */
         tree_forest_release(forest);
@@ -203,13 +279,26 @@ static hone_status run(train_corpus *c, char **args, int count) {
     return st;
 }
 
+/* Of workloads that are in nobody's training. */
+static hone_status judge_shipped(train_corpus *c, const char *path) {
+    tree_forest *forest = NULL;
+    HONE_TRY(train_corpus_read(path, c));
+    HONE_TRY(hone_prior_shipped(&forest));
+    hone_status st = judge_all(c, forest, is_any);
+    tree_forest_release(forest);
+    return st;
+}
+
 int main(int argc, char **argv) {
     train_corpus c = {0};
+    bool only_judges = argc == 3 && strcmp(argv[1], "--judge") == 0;
     if (argc < 3 || argc > 4) {
-        fputs("usage: train_costmodel MODEL.db OUT.model [HELD_OUT.csv]\n", stderr);
+        fputs("usage: train_costmodel MODEL.db OUT.model [HELD_OUT.csv]\n"
+              "       train_costmodel --judge MODEL.db\n",
+              stderr);
         return 2;
     }
-    hone_status st = run(&c, argv + 1, argc - 1);
+    hone_status st = only_judges ? judge_shipped(&c, argv[2]) : run(&c, argv + 1, argc - 1);
     train_corpus_deinit(&c);
     if (!st) return 0;
     fprintf(stderr, "train_costmodel: %s\n", hone_status_message(st));

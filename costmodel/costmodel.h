@@ -2,9 +2,7 @@
  *
  * A cost model sees plain numbers only: a candidate is a matrix of float features, one row per
  * buffer that its program writes (costmodel/feature.h makes them), and belongs to a group (its
- * task). Scores are comparable within one group: higher is better. Of the trained model they
- * estimate (best time of the group) / (time of the candidate), so 1 is as good as the best known
- * and 0 a failure.
+ * task). Scores are comparable within one group and one training: higher is better.
  *
  * Backends: xgboost (learns), random (an order that depends on seed and features alone), null (0
  * for everybody). What a model returns depends only on its options, the updates it got, in order,

@@ -1,16 +1,19 @@
-/* costmodel/costmodel_xgboost.c - gradient-boosted trees over the rows of a candidate.
+/* costmodel/costmodel_xgboost.c - gradient-boosted trees over the rows of a candidate, and what was
+ * measured near it.
  *
- *   add ─► judge the present trees on the new samples ─► history
- *   train ─► history ─► tree_train ─► new forest, swapped in
- *   score ─► the forest when it is trusted, else the random order
+ *   add ─► judge what is known now on the new samples ─► history
+ *   train ─► history ─► tree_train ─► new forest ─► nearby_make ─► both swapped in
+ *   score ─► the trees and what is near when they are trusted, else the random order
  *
- * Trees are trusted when there are any, enough samples were seen, and they do not rank unseen
- * samples worse than chance. Distrusted trees are judged and trained on, and may win trust back.
+ * Trees and what is near are trusted when there are trees, enough samples were seen, and they do
+ * not rank unseen samples worse than chance. Distrusted trees are judged and trained on, and may
+ * win trust back.
  */
 #include <assert.h>
 
 #include "costmodel/costmodel_impl.h"
 #include "costmodel/feature.h"
+#include "costmodel/nearby.h"
 #include "costmodel/prior.h"
 #include "costmodel/rank_quality.h"
 #include "costmodel/train_history.h"
@@ -30,8 +33,9 @@ typedef struct xgboost_model {
     rank_quality judged;
     int64_t last_train_ns;
     tree_forest *prior;  /* what is known before; NULL = nothing */
-    hone_mutex swap;     /* guards the two below, which score reads */
+    hone_mutex swap;     /* guards what is below, which score reads */
     tree_forest *forest; /* NULL = not trained */
+    nearby *near;        /* NULL = too little was measured of any group */
     bool trusted;
 } xgboost_model;
 
@@ -44,21 +48,24 @@ static void destroy(hone_costmodel *base) {
     train_history_deinit(&self->history);
     tree_forest_release(self->forest);
     tree_forest_release(self->prior);
+    nearby_release(self->near);
     hone_mutex_deinit(&self->swap);
     hone_free(self);
 }
 
-/* forest NULL: not trained yet. */
-static double forest_score(const xgboost_model *self, const tree_forest *forest,
-                           const hone_costmodel_rows *rows) {
-    uint32_t columns = self->base.options.feature_count;
+static double ask(const tree_forest *forest, const hone_costmodel_rows *rows, uint32_t columns) {
     double sum = 0;
-    for (uint32_t r = 0; r < rows->row_count; r++) {
-        const float *row = rows->data + (size_t)r * columns;
-        if (forest) sum += tree_forest_row(forest, row);
-        if (self->prior) sum += tree_forest_row(self->prior, row);
-    }
+    for (uint32_t r = 0; r < rows->row_count && forest; r++)
+        sum += tree_forest_row(forest, rows->data + (size_t)r * columns);
     return sum;
+}
+
+/* forest, near NULL: not trained yet. */
+static double rate(const xgboost_model *self, const tree_forest *forest, const nearby *near,
+                   const hone_hash128 *group, const hone_costmodel_rows *rows) {
+    uint32_t columns = self->base.options.feature_count;
+    double before = ask(self->prior, rows, columns), own = ask(forest, rows, columns);
+    return nearby_score(near, group, rows, columns, before, own);
 }
 
 /* ---- learning ---- */
@@ -72,14 +79,14 @@ static void update_trust(xgboost_model *self) {
     hone_mutex_unlock(&self->swap);
 }
 
-/* Scores samples that the trees have not seen and compares with their times. */
+/* Scores samples that were not learned from and compares with their times. */
 static hone_status judge(xgboost_model *self, const hone_costmodel_sample *samples, size_t count) {
     if (!self->forest && !self->prior) return HONE_OK;
     if (count > MAX_JUDGED) count = MAX_JUDGED;
     rank_item *items = hone_calloc(count + 1, sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "judging the cost model");
     for (size_t i = 0; i < count; i++) {
-        double score = forest_score(self, self->forest, &samples[i].rows);
+        double score = rate(self, self->forest, self->near, &samples[i].group, &samples[i].rows);
         bool failed = hone_costmodel_failed(samples[i].time_ns);
         items[i] =
             (rank_item){samples[i].group, failed ? (double)NAN : samples[i].time_ns, (float)score};
@@ -118,15 +125,24 @@ static hone_status train(hone_costmodel *base) {
                                         .prior = self->prior};
     int64_t started_ns = hone_clock_now(hone_clock_system());
     tree_forest *fresh = NULL;
+    nearby *near = NULL;
     HONE_TRY(tree_train(&self->history, &options, &fresh));
+    hone_status st = nearby_make(&self->history, o->feature_count, self->prior, fresh, &near);
+    if (st) {
+        tree_forest_release(fresh);
+        return st;
+    }
     self->last_train_ns = hone_clock_now(hone_clock_system()) - started_ns;
     self->trained_at = self->history.seen;
     self->trained_samples = self->history.samples.count;
     hone_mutex_lock(&self->swap);
     tree_forest *old = self->forest;
+    nearby *old_near = self->near;
     self->forest = fresh;
+    self->near = near;
     hone_mutex_unlock(&self->swap);
     tree_forest_release(old);
+    nearby_release(old_near);
     update_trust(self);
     return HONE_OK;
 }
@@ -135,19 +151,20 @@ static hone_status train(hone_costmodel *base) {
 
 static hone_status score(hone_costmodel *base, const hone_hash128 *group,
                          const hone_costmodel_rows *candidates, size_t count, float *out_scores) {
-    (void)group; /* labels are relative to the group already */
     xgboost_model *self = as_xgboost(base);
     const hone_costmodel_options *o = &base->options;
     hone_mutex_lock(&self->swap);
     bool is_trusted = self->trusted;
     tree_forest *forest = is_trusted ? tree_forest_retain(self->forest) : NULL;
+    nearby *near = is_trusted ? nearby_retain(self->near) : NULL;
     hone_mutex_unlock(&self->swap);
     for (size_t i = 0; i < count; i++) {
         out_scores[i] =
-            is_trusted ? (float)forest_score(self, forest, &candidates[i])
+            is_trusted ? (float)rate(self, forest, near, group, &candidates[i])
                        : hone_costmodel_random_score(o->seed, o->feature_count, &candidates[i]);
     }
     tree_forest_release(forest);
+    nearby_release(near);
     return HONE_OK;
 }
 
