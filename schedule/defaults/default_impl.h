@@ -123,9 +123,6 @@ hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: annotates what else reduces along contiguous memory, so that lowering collects
  * it in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
-/* A choice that is made already: lowering collects the sums of a loop in so many vectors each, 1, 2,
- * 4 or 8. */
-hone_status hone_default_collect(hone_schedule *sch, hone_rv loop, int64_t registers);
 /* How many neighbours in memory a block reads in a loop that reduces and those around it, which go
  * straight on (the rows of an image): their extents together. */
 int64_t hone_default_run_length(hone_schedule *sch, hone_node_id block, hone_node_id loop);

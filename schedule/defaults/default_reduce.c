@@ -46,12 +46,13 @@ static int64_t register_count(int64_t extent, int64_t lanes) {
     return count;
 }
 
-hone_status hone_default_collect(hone_schedule *sch, hone_rv loop, int64_t registers) {
+/* A choice that is made already, so that a search can go on from here. */
+static hone_status annotate_registers(hone_schedule *sch, hone_rv loop, int64_t count) {
     static const int64_t counts[] = {1, 2, 4, 8};
     static const double probs[] = {0.1, 0.2, 0.35, 0.35};
     int64_t index = 0;
     hone_rv value;
-    while (counts[index] < registers)
+    while (counts[index] < count)
         index++;
     hone_decision decision = {1, &index};
     HONE_TRY(
@@ -155,8 +156,7 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
         }
         loop = around;
     }
-    return hone_default_collect(sch, loops[count - 1],
-                                register_count(extent, limits->vector_lanes));
+    return annotate_registers(sch, loops[count - 1], register_count(extent, limits->vector_lanes));
 }
 
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits) {

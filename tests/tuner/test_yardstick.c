@@ -3,6 +3,7 @@
  * program that the schedule written by hand gives. */
 #include "tests/support/hone_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "compile/first_schedule.h"
@@ -240,23 +241,69 @@ static bool reaches(fixture *f, const hone_trace *sketch, const struct constant_
     return false;
 }
 
+static void holds_default(fixture *f, const struct constant_row *row) {
+    HONE_ASSERT_OK(hone_target_parse(row->target, &f->target));
+    HONE_ASSERT_OK(hone_schedule_create(f->func, &f->sch));
+    HONE_ASSERT_OK(hone_space_generate(f->func, &f->target, &f->space));
+    HONE_ASSERT_OK(hone_first_schedule(f->sch, &f->target, row->constants));
+    hone_hash128 wanted = lowered_hash(f);
+    bool is_held = false;
+    for (uint32_t i = 0; i < f->space.count && !is_held; i++)
+        is_held = reaches(f, &f->space.sketches[i], row, wanted);
+    tear_down(f);
+    assert_true(is_held);
+}
+
 static void check_constant_row(void **state) {
     const struct constant_row *row = *state;
     fixture f = {.arena = hone_arena_create(1 << 16)};
-    HONE_ASSERT_OK(hone_target_parse(row->target, &f.target));
     load_program(&f, row->work);
-    HONE_ASSERT_OK(hone_schedule_create(f.func, &f.sch));
-    HONE_ASSERT_OK(hone_space_generate(f.func, &f.target, &f.space));
-    HONE_ASSERT_OK(hone_first_schedule(f.sch, &f.target, row->constants));
-    hone_hash128 wanted = lowered_hash(&f);
-    bool is_held = false;
-    for (uint32_t i = 0; i < f.space.count && !is_held; i++)
-        is_held = reaches(&f, &f.space.sketches[i], row, wanted);
-    tear_down(&f);
-    assert_true(is_held);
+    holds_default(&f, row);
+}
+
+/* ---- default schedules of products along their sum ---- */
+
+static const struct turned_row {
+    const char *name;
+    int rows, columns, sum;
+    struct constant_row wanted; /* rows: columns of a tile, the first choice */
+} turned_rows[] = {
+    {"one row, AVX-512",
+     1, 384,
+     200, {"", "llvm -mcpu=znver4 -num-cores=3", 0, "pragma_vector_reduce", 8}},
+    {"three rows, AVX-512",
+     3, 96,
+     200, {"", "llvm -mcpu=znver4 -num-cores=3", 0, "factors=[None, 3]", 4}   },
+    {"five rows, AVX2",
+     5, 96,
+     133, {"", "llvm -mcpu=znver3 -num-cores=3", 0, "factors=[None, 5]", 2}   },
+    {"four rows, columns with a rest, AVX2",
+     4, 97,
+     133, {"", "llvm -mcpu=znver3 -num-cores=3", 0, "factors=[None, 4]", 3}   },
+};
+
+static void check_turned_row(void **state) {
+    const struct turned_row *row = *state;
+    char text[1024];
+    fixture f = {.arena = hone_arena_create(1 << 16)};
+    snprintf(text, sizeof text,
+             "@T.prim_func\n"
+             "def main(A: T.Buffer((%d, %d), \"float32\"), B: T.Buffer((%d, %d), \"float32\"), "
+             "C: T.Buffer((%d, %d), \"float32\")):\n"
+             "    for i, j, k in T.grid(%d, %d, %d):\n"
+             "        with T.block(\"C\"):\n"
+             "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+             "            with T.init():\n"
+             "                C[vi, vj] = T.float32(0)\n"
+             "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",
+             row->rows, row->sum, row->columns, row->sum, row->rows, row->columns, row->rows,
+             row->columns, row->sum);
+    f.func = hone_test_parse(text, &f.module);
+    holds_default(&f, &row->wanted);
 }
 
 int main(void) {
     int failed = HONE_RUN_ROWS("tuner/yardstick", rows, check_row);
-    return failed + HONE_RUN_ROWS("tuner/yardstick, constants", constant_rows, check_constant_row);
+    failed += HONE_RUN_ROWS("tuner/yardstick, constants", constant_rows, check_constant_row);
+    return failed + HONE_RUN_ROWS("tuner/yardstick, turned", turned_rows, check_turned_row);
 }
