@@ -40,6 +40,14 @@ typedef hone_status (*product_way)(hone_gpu *g, hone_rv block);
 
 enum { WAYS = 3 };
 
+/* A way that only looked at the block has not begun. */
+static bool has_begun(const hone_schedule *sch, uint32_t steps) {
+    for (uint32_t i = steps; i < sch->trace.count; i++) {
+        if (!hone_inst_is_pure(sch->trace.insts[i].kind)) return true;
+    }
+    return false;
+}
+
 /* By the first way that begins; what it begins it has to end. */
 static hone_status multiply(hone_gpu *g, hone_rv product, const product_way ways[WAYS]) {
     const uint32_t steps = g->sch->trace.count;
@@ -47,9 +55,18 @@ static hone_status multiply(hone_gpu *g, hone_rv product, const product_way ways
     for (uint32_t w = 0; w < WAYS; w++) {
         hone_status_free(st);
         st = ways[w](g, product);
-        if (!st || hone_status_code(st) != HONE_CODE_ILLEGAL || g->sch->trace.count != steps) break;
+        if (!st || hone_status_code(st) != HONE_CODE_ILLEGAL || has_begun(g->sch, steps)) break;
     }
     return st;
+}
+
+/* As many as a warp has, or less, so that none is left over: what only some threads write is not
+ * known to be all. */
+static int64_t threads_of(hone_gpu *g, hone_rv fused, int64_t vector) {
+    int64_t items = hone_gpu_extent(g, fused) / vector, threads = g->limits->warp;
+    while (items > 0 && items % threads != 0)
+        threads--;
+    return threads;
 }
 
 /* for blockIdx.x: for threadIdx.x: sums of a thread's own, over parts; then what follows, in
@@ -61,7 +78,8 @@ static hone_status add_up(hone_gpu *g, hone_rv block) {
     HONE_TRY(hone_sch_cache_write(g->sch, block, 0, "local", 0, NULL, &result));
     HONE_TRY(hone_gpu_join_epilogue(g, result));
     HONE_TRY(hone_gpu_fuse_free(g, result, &fused, &vector));
-    HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(g->limits->warp), vector, &rest));
+    int64_t threads = threads_of(g, fused, vector);
+    HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(threads), vector, &rest));
     HONE_TRY(hone_sch_bind(g->sch, rest, "blockIdx.x"));
     HONE_TRY(hone_gpu_get_nest(g, result, &nest));
     hone_rv thread = nest.rvs[1];

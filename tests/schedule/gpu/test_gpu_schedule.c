@@ -254,6 +254,8 @@ static void few_tiles_are_parts(void **state) {
         {NN("640", "1024", "1024", "float16", "float32"), 1}, /* 160 tiles */
         {NN("16", "32", "1024", "float16", "float16"), 1}, /* a sum in 16 bits keeps its order */
         {JOINED("2048"), 2},
+        {NT("20", "24", "2048", "float32", "float32"), 2}, /* no unit multiplies these */
+        {NN("5", "7", "65536", "float32", "float32"), 2},
     };
     /* clang-format on */
     (void)state;
