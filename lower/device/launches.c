@@ -18,6 +18,15 @@ int device_axis_of(const hone_node *loop, const char *prefix) {
 
 /* ---- one launch ---- */
 
+/* What common terms of a kernel are called; those of sizes alone can be asked for outside, too. */
+static void note_lets(splitting *s, const device_segment *segment) {
+    for (hone_node_id n = segment->first; segment->has_threads && n != HONE_NO_ID;
+         n = hone_tree_next(s->func, segment->first, n)) {
+        const hone_node *node = hone_func_node(s->func, n);
+        if (node->kind == HONE_NODE_LET) s->lets[node->u.let.var] = node->u.let.value;
+    }
+}
+
 /* The extents of a segment's loops over threads, each the longest of its axis. */
 static hone_status find_grid(splitting *s, const device_segment *segment, hone_launch *launch) {
     for (int d = 0; d < 3; d++)
@@ -48,6 +57,7 @@ static hone_status kernel_of(splitting *s, const device_segment *segment, int32_
 
 static hone_status add_launch(splitting *s, const device_segment *segment) {
     int32_t number;
+    note_lets(s, segment);
     HONE_TRY(kernel_of(s, segment, &number));
     const hone_device_kernel *kernel = (hone_device_kernel *)s->kernels.items + number;
     if (s->launches.count == HONE_LAUNCH_MAX_COUNT) {

@@ -27,7 +27,7 @@ typedef struct splitting {
     hone_ir ir;
     hone_signature signature;
     const hone_usage *usage;
-    const hone_expr **lets; /* by variable: what a LET of the host level around gives it */
+    const hone_expr **lets; /* by variable: what a LET around, or of a kernel, gives it */
     int64_t *iteration;     /* by variable: of a host's loop, where it is in one now */
     bool *is_iterated;      /* by variable: iteration is its value */
     int32_t *kernel_of;     /* by node: 1 + the kernel of the segment that begins there */
