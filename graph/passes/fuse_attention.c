@@ -13,13 +13,14 @@
 #include "graph/module/rewrite.h"
 #include "graph/operators/attention_kernel.h"
 #include "graph/passes/graph_passes.h"
+#include "graph/passes/moved.h"
 #include "ir/ops/graph_infer.h"
 #include "ir/ops/graph_op.h"
 
 typedef struct found {
     hone_attention is;
-    hone_garg q, k, v, bias;              /* old arguments */
-    const hone_gbind *q_as, *k_as, *v_as; /* what divides them into heads, or NULL */
+    hone_garg q, k, v, bias; /* old arguments */
+    bool is_moved[3];        /* q, k, v: of float32, to be moved as what they were */
 } found;
 
 /* What the last value of a chain is of the sums: narrowed, perhaps, after the others. */
@@ -149,13 +150,11 @@ static bool take_repeat(hone_rewrite *rw, hone_garg *io, int64_t *out_heads) {
     return true;
 }
 
-/* What is behind scales, heads that are there several times (out_heads: not NULL), wider types, an
- * exchange of heads and sequence, and, where a wider type is behind that, the division into heads.
- */
+/* What is behind scales, heads that are there several times (out_heads: not NULL), wider types, and
+ * an exchange of heads and sequence. */
 static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_order,
-                         const hone_gbind **out_reshape, double *io_scale, int64_t *out_heads) {
+                         double *io_scale, int64_t *out_heads) {
     *out_order = HONE_HEADS_OUTSIDE;
-    *out_reshape = NULL;
     bool may_repeat = out_heads != NULL;
     for (;;) {
         if ((io_scale && take_scale(rw, io, io_scale)) || take_widening(rw, io)) continue;
@@ -169,11 +168,6 @@ static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_o
         *out_order = HONE_HEADS_INSIDE;
         *io = turn->args[0];
     }
-    const hone_gbind *reshape = maker(rw, io, "reshape");
-    hone_garg inner = reshape ? reshape->args[0] : *io;
-    if (!reshape || !take_widening(rw, &inner)) return;
-    *out_reshape = reshape;
-    *io = inner;
 }
 
 /* ---- the bias ---- */
@@ -303,9 +297,8 @@ static const hone_gbind *find_softmax(hone_rewrite *rw, const hone_gbind *sums,
 }
 
 /* Four axes: a scale of more axes gives its product more, too. */
-static bool has_four_axes(hone_rewrite *rw, const hone_garg *arg, const hone_gbind *reshape) {
-    const hone_garg seen = reshape ? HONE_GARG_OF_VALUE(reshape->value) : *arg;
-    const hone_sinfo *info = info_of(rw, &seen);
+static bool has_four_axes(hone_rewrite *rw, const hone_garg *arg) {
+    const hone_sinfo *info = info_of(rw, arg);
     return info && info->rank == 4;
 }
 
@@ -317,18 +310,23 @@ static bool is_of_type(hone_rewrite *rw, const hone_garg *arg, hone_dtype dtype)
 static bool find_factors(hone_rewrite *rw, const hone_gbind *products, const hone_gbind *sums,
                          found *f) {
     hone_attention *a = &f->is;
+    hone_garg *const all[] = {&f->q, &f->k, &f->v};
     f->q = products->args[0];
     f->k = products->args[1];
     f->v = sums->args[1];
-    look_through(rw, &f->q, &a->q, &f->q_as, &a->scale, NULL);
-    look_through(rw, &f->k, &a->k, &f->k_as, &a->scale, &a->k_heads);
-    look_through(rw, &f->v, &a->v, &f->v_as, NULL, &a->v_heads);
-    const hone_sinfo *q = info_of(rw, &f->q);
-    if (!q || !hone_dtype_is_short_float(q->dtype)) return false;
-    a->dtype = q->dtype;
-    return is_of_type(rw, &f->k, a->dtype) && is_of_type(rw, &f->v, a->dtype) &&
-           has_four_axes(rw, &f->q, f->q_as) && has_four_axes(rw, &f->k, f->k_as) &&
-           has_four_axes(rw, &f->v, f->v_as);
+    look_through(rw, &f->q, &a->q, &a->scale, NULL);
+    look_through(rw, &f->k, &a->k, &a->scale, &a->k_heads);
+    look_through(rw, &f->v, &a->v, NULL, &a->v_heads);
+    for (size_t i = 0; i < HONE_COUNT(all); i++) {
+        const hone_sinfo *info = info_of(rw, all[i]);
+        if (!info || info->rank != 4) return false;
+        f->is_moved[i] = is_wide(info->dtype);
+        hone_dtype dtype = f->is_moved[i] ? hone_moved_type(rw, all[i]) : info->dtype;
+        if (!hone_dtype_is_short_float(dtype) || (i > 0 && !hone_dtype_equal(dtype, a->dtype)))
+            return false;
+        a->dtype = dtype;
+    }
+    return true;
 }
 
 /* The greatest of scaled scores is that of scores, and what is hidden (-1e30) stays so. */
@@ -345,7 +343,7 @@ static bool find_attention(hone_rewrite *rw, const hone_gbind *sums, found *f) {
     if (!is_product(sums, false) || (axis != -1 && axis != 3)) return false;
     const hone_gbind *products = find_products(rw, softmax, f);
     if (!is_product(products, true) || !read_sizes(rw, products, sums, &f->is)) return false;
-    if (!has_four_axes(rw, &sums->args[0], NULL) || !find_factors(rw, products, sums, f) ||
+    if (!has_four_axes(rw, &sums->args[0]) || !find_factors(rw, products, sums, f) ||
         !keeps_order(f->is.scale))
         return false;
     bool has_bias = f->bias.kind != HONE_GARG_NONE;
@@ -407,7 +405,6 @@ static const hone_sinfo *result_info(hone_rewrite *rw, const found *f, const end
 static hone_status emit(hone_rewrite *rw, const found *f, const ending *end, const hone_gbind *bind,
                         bool *out_done) {
     const hone_garg *olds[] = {&f->q, &f->k, &f->v, &f->bias};
-    const hone_gbind *views[] = {f->q_as, f->k_as, f->v_as, NULL};
     hone_garg args[4], out;
     uint32_t count = f->is.bias_rank >= 0 ? 4 : 3;
     const hone_sinfo *result = result_info(rw, f, end);
@@ -415,8 +412,9 @@ static hone_status emit(hone_rewrite *rw, const found *f, const ending *end, con
     hone_func *func;
     if (!result) return HONE_NO_MEMORY("attention");
     for (uint32_t i = 0; i < count; i++) {
-        HONE_TRY(hone_rewrite_arg(rw, olds[i], &args[i]));
-        HONE_TRY(reshape_as(rw, views[i], &args[i]));
+        HONE_TRY(i < HONE_COUNT(f->is_moved) && f->is_moved[i]
+                     ? hone_move_narrow(rw, olds[i], &args[i])
+                     : hone_rewrite_arg(rw, olds[i], &args[i]));
     }
     HONE_TRY(hone_module_fresh_name(rw->module, "attention", &name));
     HONE_TRY(hone_attention_kernel(&f->is, name, rw->module->arena, &func));

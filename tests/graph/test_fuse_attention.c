@@ -165,6 +165,18 @@ static const struct row {
      "    o = R.permute_dims(R.matmul(p, u), axes=[0, 2, 1, 3])\n"
      "    out = R.astype(R.reshape(o, (2, 40, 256)), TYPE)\n",
      SHARED_BYTES, 1, false},
+    {"keys behind a past, joined in float32", "float16", "1, 32, 256", "1, 40, 128", "",
+     "    a = R.permute_dims(R.reshape(R.astype(q, \"float32\"), (1, 32, 4, 64)), axes=[0, 2, 1, 3])\n"
+     "    b = R.permute_dims(R.reshape(R.astype(k, \"float32\"), (1, 40, 2, 64)), axes=[0, 2, 1, 3])\n"
+     "    c = R.permute_dims(R.reshape(R.astype(v, \"float32\"), (1, 40, 2, 64)), axes=[0, 2, 1, 3])\n"
+     "    b2 = R.concat((b, b), axis=2)\n    c2 = R.concat((c, c), axis=2)\n"
+     "    r = R.reshape(R.broadcast_to(R.reshape(b2, (1, 2, 1, 80, 64)), (1, 2, 2, 80, 64)), (1, 4, 80, 64))\n"
+     "    u = R.reshape(R.broadcast_to(R.reshape(c2, (1, 2, 1, 80, 64)), (1, 2, 2, 80, 64)), (1, 4, 80, 64))\n"
+     "    s = R.matmul(a, R.permute_dims(r, axes=[0, 1, 3, 2]))\n"
+     "    p = R.nn.softmax(R.multiply(s, R.const(0.125, \"float32\")), axis=-1)\n"
+     "    o = R.permute_dims(R.matmul(p, u), axes=[0, 2, 1, 3])\n"
+     "    out = R.astype(R.reshape(o, (1, 32, 256)), TYPE)\n",
+     SHARED_BYTES, 2, false},
     {"weights in bytes", "float16", "1, 2, 64, 64", "1, 2, 70, 64", "",
      "    p = R.astype(R.multiply(R.nn.softmax(" SCORES ", axis=-1), R.const(100.0, TYPE)), \"int8\")\n"
      "    out = R.matmul(R.astype(p, TYPE), v)\n",

@@ -1,0 +1,13 @@
+/* graph/passes/moved.h - values of float32 that were 16 bits wide before they were moved only. */
+#ifndef HONE_GRAPH_PASSES_MOVED_H
+#define HONE_GRAPH_PASSES_MOVED_H
+
+#include "graph/module/rewrite.h"
+
+/* The type of 16 bits that an old argument of float32 has the numbers of: casts of such, which are
+ * reshaped, turned, repeated, cut and joined; void: it is something else. */
+hone_dtype hone_moved_type(hone_rewrite *rw, const hone_garg *old);
+/* The same numbers in that type, which is not void: moved anew. */
+HONE_NODISCARD hone_status hone_move_narrow(hone_rewrite *rw, const hone_garg *old, hone_garg *out);
+
+#endif
