@@ -9,6 +9,7 @@
 
     function checkPlaces() {
         looks.checkWidth();
+        document.querySelectorAll("td:not(.long)").forEach((e) => { if (e.offsetWidth > innerWidth) find(`${nameOf(e)} is wider than the page`); });
         document.querySelectorAll("figure svg[role=img]").forEach((svg) => checkPairs([...svg.querySelectorAll("text")], svg.getAttribute("aria-label").slice(0, 30)));
         checkPairs([...document.querySelectorAll("main > section, header, nav, footer")], "the page");
         document.querySelectorAll(".controls, .charts, header, dl.facts, main > section").forEach((box) => checkPairs([...box.children], nameOf(box)));

@@ -8,6 +8,7 @@ import subprocess
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEMO = SOURCE + "/tests/compile/fixtures/demo.db"
 FAILURES = ("build_error", "run_timeout", "run_crash", "wrong_result")
+LONG_NAME = "<b>a name</b> \u05e9\u05dc\u05d5\u05dd " + "of_many_words_" * 30
 MORE = 12  # trials made of each that is there
 
 
@@ -46,6 +47,7 @@ def make_database(build, path):
     at = next(i for i, r in enumerate(rows) if r["kind"] == "trial")
     extra = [t for r in rows if r["kind"] == "trial" for t in more_trials(r, session["id"], rng)]
     unique = {(t["workload"], t["target"], t["proposal"]): t for t in extra}
+    next(r for r in rows if r["kind"] == "workload" and "max_pool2d" in r["name"])["name"] = LONG_NAME
     text = path + ".jsonl"
     with open(text, "w", encoding="utf-8") as out:
         for row in rows[:at] + [session] + rows[at:] + list(unique.values()):

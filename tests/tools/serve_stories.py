@@ -156,11 +156,12 @@ def story_door(build, _):
         cookie = headers.get("Set-Cookie", "")
         expect(status == 303 and headers["Location"] == "/" and "HttpOnly" in cookie and "SameSite=Strict" in cookie, f"{headers}")
         expect(server.get("/", Cookie=cookie.split(";")[0])[0] == 200, "the cookie opens")
-        expect(server.get("/data.json", Authorization=f"Bearer {TOKEN}")[0] == 200, "the header opens")
+        for scheme in ("Bearer", "bearer"):
+            expect(server.get("/data.json", Authorization=f"{scheme} {TOKEN}")[0] == 200, "the header opens")
     with Server(build, "--db", DEMO) as server:
         for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example", "localhost.evil", ""):
             expect(server.get("/data.json", Host=host)[0] == 403, f"the host '{host}' is let in")
-        for host in ("localhost", f"localhost:{server.port}", "127.0.0.1", "[::1]:80"):
+        for host in ("localhost", "LOCALHOST", f"localhost:{server.port}", "127.0.0.1", "[::1]:80"):
             expect(server.get("/data.json", Host=host)[0] == 200, f"the host '{host}' is not let in")
 
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 /* ---- tokens ---- */
@@ -58,7 +59,7 @@ static bool is_local_name(const char *host) {
     snprintf(name, sizeof name, "%s", host);
     char *colon = strrchr(name, ':'), *bracket = strrchr(name, ']');
     if (colon && colon > bracket) *colon = 0;
-    if (strcmp(name, "localhost") == 0) return true;
+    if (strcasecmp(name, "localhost") == 0) return true;
     char address[HONE_HTTP_PLACE_BYTES + 8];
     snprintf(address, sizeof address, "%s:0", name);
     return hone_http_is_loopback(address);
@@ -72,7 +73,7 @@ static void refuse(hone_http_answer *answer, unsigned code, const char *reason) 
 static bool brings_token(const hone_serve_door *door, const hone_http_request *request) {
     static const char bearer[] = "Bearer ";
     const char *header = hone_http_header(request, "Authorization");
-    bool is_bearer = header && strncmp(header, bearer, strlen(bearer)) == 0;
+    bool is_bearer = header && strncasecmp(header, bearer, strlen(bearer)) == 0;
     return is_token(hone_http_cookie(request, door->cookie), door->token) ||
            (is_bearer && is_token(header + strlen(bearer), door->token));
 }
