@@ -170,11 +170,17 @@ static bool is_beyond(hone_dtype dtype, hone_bound b) {
            (b.max != HONE_BOUND_POS_INF && !is_of_type(dtype, b.max));
 }
 
+/* Ends that are known make one that int64 cannot count. */
+static bool is_beyond_all(hone_arith *a, const hone_expr *e, hone_bound b) {
+    return !has_ends(b) && has_ends(polynomial_bound(a, e->args[0], false)) &&
+           has_ends(polynomial_bound(a, e->args[1], false));
+}
+
 bool arith_is_exact(hone_arith *a, const hone_expr *e) {
     if (!is_polynomial(e) || a->is_of_indices) return true;
     hone_bound b = polynomial_bound(a, e, false);
     if (fits(e->dtype, b)) return true;
-    if (is_of_indices(a, e)) return !is_beyond(e->dtype, b);
+    if (is_of_indices(a, e)) return !is_beyond(e->dtype, b) && !is_beyond_all(a, e, b);
     return fits(e->dtype, polynomial_bound(a, e, true));
 }
 
