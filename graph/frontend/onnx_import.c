@@ -350,8 +350,15 @@ static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
 /* ---- models ---- */
 
 hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets) {
+    bool is_set = false;
     for (size_t i = 0; i < count; i++) {
-        if (onnx_is_plain_domain(sets[i]->domain)) r->opset = sets[i]->version;
+        if (!onnx_is_plain_domain(sets[i]->domain)) continue;
+        if (is_set && r->opset != sets[i]->version) {
+            return HONE_ERROR(HONE_CODE_INVALID, "operator sets %lld and %lld of one domain",
+                              (long long)r->opset, (long long)sets[i]->version);
+        }
+        r->opset = sets[i]->version;
+        is_set = true;
     }
     if (r->opset < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "operator set %lld", (long long)r->opset);
@@ -429,6 +436,11 @@ static hone_status record_sizes(onnx_reader *r) {
 static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
     if (!model->graph) return HONE_ERROR(HONE_CODE_INVALID, "the file holds no graph");
     r->model = model;
+    if (model->ir_version > ONNX__VERSION__IR_VERSION) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "IR version %lld is newer than %d, the newest that is known here",
+                          (long long)model->ir_version, (int)ONNX__VERSION__IR_VERSION);
+    }
     HONE_TRY(read_opset(r, model));
     HONE_TRY(onnx_check_operators(model));
     r->graph = hone_graph_func_create(r->arena, "main");

@@ -340,7 +340,7 @@ static void encode_node(char *rest, hone_str *bodies, unsigned out_field, hone_s
 void onnx_text_encode(const char *text, hone_str *out) {
     hone_str graph = {0}, function = {0}, body = {0}, bodies = {0}, *to = &graph;
     char body_name[64] = "";
-    int64_t opset = 13;
+    int64_t opset = 13, other = 0, format = 8;
     unsigned nodes = 1; /* the field of nodes in what they go to */
     put_text(&graph, 2, "test");
     while (*text) {
@@ -353,6 +353,10 @@ void onnx_text_encode(const char *text, hone_str *out) {
         const char *word = next_word(&rest);
         if (strcmp(word, "opset") == 0)
             opset = strtoll(next_word(&rest), NULL, 10);
+        else if (strcmp(word, "also") == 0)
+            other = strtoll(next_word(&rest), NULL, 10);
+        else if (strcmp(word, "ir") == 0)
+            format = strtoll(next_word(&rest), NULL, 10);
         else if (strcmp(word, "input") == 0)
             encode_value_info(rest, 11, true, to);
         else if (strcmp(word, "output") == 0)
@@ -376,9 +380,10 @@ void onnx_text_encode(const char *text, hone_str *out) {
         } else if (*word)
             fail_msg("statement '%s'", word);
     }
-    put_int(out, 1, 8);
+    put_int(out, 1, format);
     put_message(out, 7, &graph);
     encode_opset("", opset, 8, out);
+    if (other) encode_opset("ai.onnx", other, 8, out);
     encode_opset("my", 1, 8, out);
 }
 

@@ -1,6 +1,8 @@
 /* tests/graph/onnx_text.h - small ONNX models from text, for tests: one statement per line.
  *
  *   opset 13
+ *   also 14                       another one of the same domain
+ *   ir 10                         the version of the format; else 8
  *   input x f32 1,3,N             a name is a symbolic size; '?' has none; '3 is the text
  *   const w f32 2,2 = 1,2,3,4     or "= random", the same numbers in every run
  *   external w f32 2,2 w.bin 0 16 data in another file: location, offset, length
