@@ -321,6 +321,10 @@ static hone_status find_rows(recovery *r, const char *path, char *copy, char *fo
     if (!st) st = db_sqlite_find_rows(copy, &into, &rows);
     r->has_sums = rows.has_sums;
     if (st || rows.rows) return st;
+    int64_t bytes;
+    HONE_TRY(hone_fs_size(path, &bytes));
+    if (bytes == 0)
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty: there is nothing to recover", path);
     return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a Hone database, or nothing is left of it",
                       path);
 }
