@@ -17,8 +17,8 @@ def triangle(case):
 def gather_nd(case):
     shape = case.draw.shape(2, 3)
     width = case.draw.between(1, len(shape))
-    count = case.draw.between(1, 4)
-    columns = [case.draw.rng.integers(0, size, count) for size in shape[:width]]
+    count = case.draw.between(1, 4) if all(shape[:width]) else 0  # of nothing there is no place
+    columns = [case.draw.rng.integers(0, size or 1, count) for size in shape[:width]]
     return case.node([*joined(case, shape), case.holding(numpy.stack(columns, 1).astype("int64"))])
 
 
