@@ -89,9 +89,28 @@ static bool comes_back(const hone_buffer_info *info, uint32_t d, int64_t place, 
     return false;
 }
 
+static const hone_expr *wide(hone_ir *ir, const hone_expr *e) {
+    return hone_expr_cast(ir, HONE_DTYPE_I64, e);
+}
+
+/* A step along one dimension goes beyond all of the dimensions behind it (in front of it). */
+static bool is_nested(verifier *v, const hone_buffer_info *info, bool in_front) {
+    hone_ir *ir = &v->arith.ir;
+    const hone_expr *span = hone_expr_int(ir, HONE_DTYPE_I64, 1); /* of what is inside */
+    for (uint32_t i = 0; i < info->rank; i++) {
+        uint32_t d = in_front ? i : info->rank - 1 - i;
+        const hone_expr *stride = wide(ir, info->strides[d]), *extent = wide(ir, info->shape[d]);
+        if (!stride || !extent) return true; /* which is said elsewhere */
+        if (!hone_prove_less_equal(&v->arith, span, stride)) return false;
+        span = hone_expr_mul(ir, stride, extent);
+    }
+    return true;
+}
+
 /* Strides of what is allocated keep its elements apart. */
 static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *info) {
     uint32_t fuel = MOST_STEPS;
+    bool is_known = true;
     for (uint32_t d = 0; d < info->rank; d++) {
         int64_t stride = hone_expr_const(info->strides[d]);
         if (info->strides[d]->kind == HONE_EXPR_INT && info->strides[d]->u.i < 0) {
@@ -100,7 +119,15 @@ static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *
             return;
         }
         int64_t extent = hone_expr_const(info->shape[d]);
-        if (stride < 0 || stride > INT32_MAX || extent < 1 || extent > INT32_MAX) return;
+        is_known &= stride >= 0 && stride <= INT32_MAX && extent >= 1 && extent <= INT32_MAX;
+    }
+    if (!is_known) {
+        if (!is_nested(v, info, false) && !is_nested(v, info, true))
+            verify_error(v, id,
+                         "nothing shows that the strides of buffer '%s' keep its elements "
+                         "apart",
+                         info->name);
+        return;
     }
     if (!comes_back(info, 0, 0, false, &fuel)) return;
     verify_error(v, id, "the strides of buffer '%s' lay several of its elements in one place",
