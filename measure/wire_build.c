@@ -69,12 +69,9 @@ static hone_status check_request(const hone_build_request *r) {
 
 hone_status hone_build_request_decode(const void *bytes, size_t count, hone_arena *arena,
                                       hone_build_request *out_request) {
-    hone_cbor_reader cbor;
-    hone_cbor_reader_init(&cbor, bytes, count);
-    wire_reader reader = {&cbor, arena};
     memset(out_request, 0, sizeof *out_request);
-    hone_wire_get(&reader, &request_table, out_request);
-    hone_status st = hone_cbor_reader_check(&cbor, "build request", true);
+    hone_status st =
+        hone_wire_read(bytes, count, arena, &request_table, "build request", out_request);
     if (!st) st = check_request(out_request);
     if (st) memset(out_request, 0, sizeof *out_request);
     return st;
@@ -139,12 +136,8 @@ hone_status hone_build_result_encode(const hone_build_result *result, hone_str *
 
 hone_status hone_build_result_decode(const void *bytes, size_t count, hone_arena *arena,
                                      hone_build_result *out_result) {
-    hone_cbor_reader cbor;
-    hone_cbor_reader_init(&cbor, bytes, count);
-    wire_reader reader = {&cbor, arena};
     memset(out_result, 0, sizeof *out_result);
-    hone_wire_get(&reader, &result_table, out_result);
-    hone_status st = hone_cbor_reader_check(&cbor, "build result", true);
+    hone_status st = hone_wire_read(bytes, count, arena, &result_table, "build result", out_result);
     if (!st && out_result->failure == HONE_FAILURE_NONE) {
         st = hone_manifest_check(&out_result->manifest);
     }

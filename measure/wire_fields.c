@@ -250,6 +250,15 @@ void hone_wire_get(wire_reader *reader, const wire_table *table, void *record) {
     }
 }
 
+hone_status hone_wire_read(const void *bytes, size_t count, hone_arena *arena,
+                           const wire_table *table, const char *what, void *record) {
+    hone_cbor_reader cbor;
+    hone_cbor_reader_init(&cbor, bytes, count);
+    wire_reader reader = {&cbor, arena};
+    hone_wire_get(&reader, table, record);
+    return hone_cbor_reader_check(&cbor, what, true);
+}
+
 const char *hone_wire_get_text(wire_reader *reader, size_t limit) {
     const char *text = NULL;
     size_t count = 0;

@@ -86,6 +86,10 @@ void hone_wire_put(hone_str *out, const wire_table *table, const void *record);
 void hone_wire_put_pairs(hone_str *out, const wire_table *table, const void *record);
 /* Members whose keys are absent stay as they are. */
 void hone_wire_get(wire_reader *reader, const wire_table *table, void *record);
+/* hone_wire_get of all these bytes; arena: for what the table's fields allocate. INVALID: they are
+ * no such record, or there are more of them ("run request: …", by `what`). */
+HONE_NODISCARD hone_status hone_wire_read(const void *bytes, size_t count, hone_arena *arena,
+                                          const wire_table *table, const char *what, void *record);
 
 /* A copy of text in the arena, NULL for null; fails the reader beyond `limit` bytes. */
 const char *hone_wire_get_text(wire_reader *reader, size_t limit);

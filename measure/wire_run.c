@@ -85,12 +85,9 @@ hone_status hone_run_request_encode(const hone_run_request *request, hone_str *o
 
 hone_status hone_run_request_decode(const void *bytes, size_t count, hone_arena *arena,
                                     hone_run_request *out_request) {
-    hone_cbor_reader cbor;
-    hone_cbor_reader_init(&cbor, bytes, count);
-    wire_reader reader = {&cbor, arena};
     memset(out_request, 0, sizeof *out_request);
-    hone_wire_get(&reader, &request_table, out_request);
-    hone_status st = hone_cbor_reader_check(&cbor, "run request", true);
+    hone_status st =
+        hone_wire_read(bytes, count, arena, &request_table, "run request", out_request);
     if (!st) st = hone_run_request_check(out_request);
     if (st) memset(out_request, 0, sizeof *out_request);
     return st;
@@ -200,12 +197,8 @@ hone_status hone_run_result_encode(const hone_run_result *result, hone_str *out)
 }
 
 hone_status hone_run_result_decode(const void *bytes, size_t count, hone_run_result *out_result) {
-    hone_cbor_reader cbor;
-    hone_cbor_reader_init(&cbor, bytes, count);
-    wire_reader reader = {&cbor, NULL};
     hone_run_result_init(out_result);
-    hone_wire_get(&reader, &result_table, out_result);
-    hone_status st = hone_cbor_reader_check(&cbor, "run result", true);
+    hone_status st = hone_wire_read(bytes, count, NULL, &result_table, "run result", out_result);
     if (st) {
         hone_run_result_deinit(out_result);
         hone_run_result_init(out_result);
