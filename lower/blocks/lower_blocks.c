@@ -11,8 +11,7 @@ static hone_status push_pragmas(hone_func *func, hone_node_id node, const hone_b
     for (uint32_t i = 0; i < block->annotations.count; i++) {
         const hone_attr *attr = &block->annotations.items[i];
         if (strncmp(attr->key, "pragma_", 7) != 0) continue;
-        for (hone_node_id c = hone_func_node(func, node)->first; c != HONE_NO_ID;
-             c = hone_func_node(func, c)->next) {
+        LOWER_EACH_CHILD (func, node, c) {
             hone_node *loop = hone_func_node(func, c);
             if (loop->kind != HONE_NODE_FOR) continue;
             if (hone_attrs_find(&loop->u.loop.annotations, attr->key)) continue;
@@ -32,8 +31,7 @@ static hone_status substitute_axes(hone_func *func, hone_node_id node, const hon
     const hone_expr *const *bindings = hone_func_node(func, node)->u.block.bindings;
     for (uint32_t i = 0; i < block->axis_count; i++)
         map[block->axes[i].var] = bindings[i];
-    for (hone_node_id c = hone_func_node(func, node)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, node, c) {
         HONE_TRY(lower_substitute(func, c, map, func->var_count));
     }
     for (uint32_t i = 0; i < block->axis_count; i++)

@@ -186,8 +186,7 @@ static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
     const hone_block *block = hone_func_node(func, id)->u.block.block;
     for (uint32_t i = 0; i < block->match_count; i++) {
         matching m = {lower, &block->matches[i]};
-        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-             c = hone_func_node(func, c)->next) {
+        LOWER_EACH_CHILD (func, id, c) {
             HONE_TRY(bind_symbols(&m, c));
             HONE_TRY(rewrite_data(&m, c));
             HONE_TRY(rewrite_stores(&m, c));
@@ -206,8 +205,7 @@ static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
 /* Inner blocks first: what they match may be a view of the block around. */
 static hone_status visit(hone_lower *lower, hone_node_id id) {
     hone_func *func = lower->func;
-    for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, id, c) {
         HONE_TRY(visit(lower, c));
     }
     const hone_node *node = hone_func_node(func, id);

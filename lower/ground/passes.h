@@ -18,6 +18,10 @@ HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, 
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 /* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
+/* for each child n of a node, in order; n stays in its place meanwhile. */
+#define LOWER_EACH_CHILD(func, parent, n)                                                          \
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;                    \
+         n = hone_func_node(func, n)->next)
 /* The only child of a node; HONE_NO_ID when it has none, or several. */
 hone_node_id lower_only_child(const hone_func *func, hone_node_id parent);
 /* An ALLOC of the buffer that is not in the tree yet. HONE_NO_ID when memory is short, or when the

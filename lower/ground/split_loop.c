@@ -82,8 +82,7 @@ hone_status lower_repeat_body(hone_lower *lower, hone_node_id id, int64_t extent
         const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
         if (!value) return hone_ir_finish(ir);
         value = hone_simplify_plain(ir, value);
-        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-             c = hone_func_node(func, c)->next) {
+        LOWER_EACH_CHILD (func, id, c) {
             hone_node_id copy = hone_tree_copy(func, c);
             if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
             HONE_TRY(lower_substitute_one(func, copy, var, value));

@@ -106,8 +106,7 @@ static void add(gatherer *g, hone_node_id id) {
 
 static void gather(gatherer *g, hone_node_id parent) {
     const hone_func *func = g->func;
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, parent, n) {
         if (!has_condition(g, n)) continue;
         if (is_container(hone_func_node(func, n))) {
             gather(g, n);

@@ -53,8 +53,7 @@ static bool is_other(void *ctx, const hone_expr *part) {
 
 /* Does every child ask for it? */
 static bool is_asked_by_all(const hone_func *func, hone_node_id parent, const hone_expr *part) {
-    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, parent, c) {
         if (!is_choice(func, c)) return false;
         const hone_expr *condition = hone_func_node(func, c)->u.eval.value;
         if (lower_conjuncts(condition, is_other, (void *)(uintptr_t)part)) return false;
@@ -148,8 +147,7 @@ static void join_cases(hone_func *func, hone_node_id first, hone_node_id second)
 }
 
 static void share_conditions(hone_func *func, hone_node_id parent) {
-    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, parent, c) {
         bool is_shared = false;
         for (hone_node_id next; ask_the_same(func, c, next = hone_func_node(func, c)->next);) {
             join_cases(func, c, next);

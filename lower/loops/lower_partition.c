@@ -151,8 +151,7 @@ static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id i
     if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
     if (!value) return hone_ir_finish(&lower->ir);
     hone_tree_move_children(func, copy, into);
-    for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, into, n) {
         if (loop) HONE_TRY(lower_fix_conditions(func, n, &p->alike, p->var, value));
         /* but not in a condition of `into` */
         HONE_TRY(lower_substitute_one(func, n, p->var, loop ? loop : value));
@@ -164,8 +163,7 @@ static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id i
 /* Below the parent, but not in the parent itself, the conditions hold. */
 static hone_status assume_below(partition *p, hone_node_id parent) {
     hone_func *func = p->conditions.scope.lower->func;
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, parent, n) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n));
     }
     return HONE_OK;

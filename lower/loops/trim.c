@@ -51,8 +51,7 @@ static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span 
                              hone_node_id parent) {
     const hone_func *func = c->scope.lower->func;
     lower_span any = {all.end, all.first};
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, parent, n) {
         const hone_node *node = hone_func_node(func, n);
         trimmer t = {c, loop, all};
         bool is_guard = node->kind == HONE_NODE_IF && !lower_has_else(func, n);

@@ -259,8 +259,7 @@ static hone_status check_node(checking *c, hone_node_id id) {
 
 static hone_status check_children(checking *c, hone_node_id parent) {
     const hone_func *func = c->lower->func;
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, parent, n) {
         if (hone_func_node(func, n)->kind != HONE_NODE_ELSE) HONE_TRY(check_node(c, n));
     }
     return HONE_OK;

@@ -44,8 +44,7 @@ static hone_status add_part(lower_pipe *pipe, hone_node_id node) {
 /* Allocations of the body, the condition around all of it, and the parts. */
 static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
     const hone_func *func = pipe->scope.lower->func;
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
+    LOWER_EACH_CHILD (func, parent, n) {
         const hone_node *node = hone_func_node(func, n);
         bool is_only = node->next == HONE_NO_ID && node->prev == HONE_NO_ID;
         if (lower_is_attr(node, LOWER_PART)) {

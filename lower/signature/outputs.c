@@ -11,8 +11,7 @@
 static bool covers_buffer(const hone_dataflow *flow, hone_buffer buffer) {
     hone_written all;
     hone_written_begin(&all, flow, buffer, HONE_NODE_TOP);
-    for (hone_node_id n = hone_func_node(flow->func, HONE_NODE_TOP)->first; n != HONE_NO_ID;
-         n = hone_func_node(flow->func, n)->next) {
+    LOWER_EACH_CHILD (flow->func, HONE_NODE_TOP, n) {
         hone_written_add(&all, n);
     }
     return hone_covers_buffer(&all);

@@ -280,8 +280,7 @@ enum { MAX_MASKED_STORES = 16 };
 static bool plan_stores(vectorizer *v, hone_node_id parent, vector_store *out) {
     const hone_func *func = v->lower->func;
     uint32_t count = 0;
-    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, parent, c) {
         const hone_node *node = hone_func_node(func, c);
         if (node->kind != HONE_NODE_STORE || count == MAX_MASKED_STORES) return false;
         if (!plan_store(v, node, &out[count++])) return false;
@@ -309,8 +308,7 @@ static hone_status vectorize_if(vectorizer *v, hone_node_id id) {
     HONE_TRY(hone_ir_finish(&v->lower->ir));
     if (!is_possible) return serialize(v, id);
     uint32_t count = 0;
-    for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, id, c) {
         HONE_TRY(lower_set_store(func, c, stores[count].index, stores[count].value));
         count++;
     }
@@ -324,8 +322,7 @@ static bool has_vector_form(vectorizer *v, hone_node_id id);
 
 static bool have_vector_forms(vectorizer *v, hone_node_id parent) {
     const hone_func *func = v->lower->func;
-    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, parent, c) {
         if (!has_vector_form(v, c)) return false;
     }
     return true;

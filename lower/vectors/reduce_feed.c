@@ -68,8 +68,7 @@ static bool note_load(void *ctx, const hone_expr *e) {
 
 static bool reads_in_step(feed *f) {
     const hone_func *func = f->lower->func;
-    for (hone_node_id c = hone_func_node(func, f->reduction)->first; c != HONE_NO_ID;
-         c = hone_func_node(func, c)->next) {
+    LOWER_EACH_CHILD (func, f->reduction, c) {
         const hone_node *node = hone_func_node(func, c), *own = hone_func_node(func, f->store);
         if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) return false;
         hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
