@@ -332,6 +332,24 @@ static const value_row rows[] = {
         "node Conv x,w -> y dilations=[2,3] pads=[2,3,2,3]",
         "1,2,3,4,5,6,7,8,9,10,11,12",
         "60,72,84,52,62,72,96,108,120,82,92,102,44,52,60,36,42,48,68,76,84,54,60,66"),
+    ROW("GroupNorm of com.microsoft, channels last",
+        "input x f32 1,1,2,2\nconst g f32 2 = 2,3\nconst b f32 2 = 0,1\n"
+        "node com.microsoft.GroupNorm x,g,b -> y groups=2 epsilon=0.0",
+        "-1,2,1,6", "-2,-2,2,4"),
+    ROW("and first",
+        "input x f32 1,2,1,2\nconst g f32 2 = 2,3\nconst b f32 2 = 0,1\n"
+        "node com.microsoft.GroupNorm x,g,b -> y groups=2 epsilon=0.0 channels_last=0",
+        "-1,1,2,6", "-2,2,-2,4"),
+    ROW("SkipGroupNorm by channels",
+        "input x f32 1,1,2,2\nconst g f32 2 = 2,3\nconst b f32 2 = 0,1\nconst s f32 1,2 = 5,-1\n"
+        "const i f32 2 = 1,1\nnode com.microsoft.SkipGroupNorm x,g,b,s,i -> y groups=2 "
+        "epsilon=0.0",
+        "-1,2,1,6", "-2,-2,2,4"),
+    ROW("and the sum that it normalises",
+        "input x f32 1,1,2,2\nconst g f32 2 = 2,3\nconst b f32 2 = 0,1\nconst s f32 1,2 = 5,-1\n"
+        "const i f32 2 = 1,1\nnode com.microsoft.SkipGroupNorm x,g,b,s,i -> n,y groups=2 "
+        "epsilon=0.0",
+        "-1,2,1,6", "5,2,7,6"),
     ROW("ConvTranspose whose result is larger than what its kernel makes",
         "input x f32 1,1,2\nconst w f32 1,1,2 = 1,10\n"
         "node ConvTranspose x,w -> y strides=[3] output_shape=[7]",

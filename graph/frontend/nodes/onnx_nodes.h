@@ -128,6 +128,9 @@ hone_status onnx_rotate(onnx_reader *r, const onnx_rotation *t, hone_garg x, hon
 /* Normalised over the dimensions from the first one on. */
 hone_status onnx_standardize(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
                              hone_garg *out);
+/* Each group of so many channels, which come second, over its channels and space. */
+hone_status onnx_standardize_groups(onnx_reader *r, hone_garg x, int64_t groups, double epsilon,
+                                    hone_garg *out);
 hone_status onnx_by_mean_square(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
                                 hone_garg *out);
 /* ---- several steps ---- */

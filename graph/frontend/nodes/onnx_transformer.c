@@ -78,14 +78,10 @@ static hone_status scale_and_shift(onnx_reader *r, int32_t rank, hone_garg *io) 
     return onnx_keeps_shape(r, &before, io, "scale or bias");
 }
 
-/* Up to opset 20 scale and bias were those of groups. */
-static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
+/* [N, groups, the rest of x], for what normalises groups of channels, which come second. */
+static hone_status as_groups(onnx_reader *r, hone_garg x, int64_t groups, hone_garg *out) {
     const hone_sinfo *data;
-    int64_t groups;
-    double epsilon;
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_attr_int(r, "num_groups", 0, &groups));
-    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    HONE_TRY(onnx_info(r, &x, &data));
     int64_t channels = data->rank < 3 ? 0 : hone_expr_const(data->shape[1]);
     if (channels < 0) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -99,11 +95,34 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
     for (int32_t i = 2; i < data->rank; i++)
         rest = hone_extent_mul(&r->ir, rest, data->shape[i]);
     const hone_expr *shape[] = {data->shape[0], hone_extent_int(&r->ir, groups), rest};
-    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 3, shape, out));
+    return onnx_emit_reshape(r, x, 3, shape, out);
+}
+
+hone_status onnx_standardize_groups(onnx_reader *r, hone_garg x, int64_t groups, double epsilon,
+                                    hone_garg *out) {
+    const hone_sinfo *data;
+    HONE_TRY(onnx_info(r, &x, &data));
+    HONE_TRY(as_groups(r, x, groups, out));
     HONE_TRY(onnx_standardize(r, *out, 2, epsilon, out));
-    if (r->opset < 21) HONE_TRY(scale_and_shift(r, 3, out));
-    HONE_TRY(onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out));
-    return r->opset < 21 ? HONE_OK : scale_and_shift(r, data->rank, out);
+    return onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out);
+}
+
+/* Up to opset 20 scale and bias were those of groups. */
+static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t groups;
+    double epsilon;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "num_groups", 0, &groups));
+    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    if (r->opset >= 21) {
+        HONE_TRY(onnx_standardize_groups(r, r->inputs[0], groups, epsilon, out));
+        return scale_and_shift(r, data->rank, out);
+    }
+    HONE_TRY(as_groups(r, r->inputs[0], groups, out));
+    HONE_TRY(onnx_standardize(r, *out, 2, epsilon, out));
+    HONE_TRY(scale_and_shift(r, 3, out));
+    return onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out);
 }
 
 /* ---- rotary positions ---- */
