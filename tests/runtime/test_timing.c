@@ -134,7 +134,7 @@ static void one_wait_condemns_nobody(void **state) {
                                                      (int64_t)(each * 1.5) + (at ? 0 : 60 * MS)};
             hone_run_result r;
             hone_run_result_init(&r);
-            f.rng = hone_rng_from_seed(1);
+            f.rng = hone_test_rng(1);
             assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
             assert_false(r.stopped_early);
             assert_true(r.best_ns < each * 1.01 && r.median_ns < each * 1.01);
