@@ -91,7 +91,7 @@ static uint32_t distance(const world *w, const hone_candidate *a, const hone_can
 static void some_proposals_are_near_the_fastest(void **state) {
     (void)state;
     uint32_t near = 0;
-    for (uint64_t seed = 0; seed < 4; seed++) {
+    for (uint64_t seed = 0; seed < 8; seed++) {
         world w;
         open_world(&w);
         propose(&w, seed);

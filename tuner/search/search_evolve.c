@@ -163,7 +163,8 @@ static hone_status breed(pool *p, uint32_t island, uint32_t children) {
     for (uint32_t i = 0; i < children && parents; i++) {
         const member *parent = order[draw_rank(&p->rng, parents)];
         hone_draft draft = {parent->candidate.sketch, parent->candidate.decisions};
-        HONE_TRY(bear(p, &draft, parent->candidate.score, parent->island));
+        uint32_t home = parent->island == NEIGHBOURS ? 0 : parent->island;
+        HONE_TRY(bear(p, &draft, parent->candidate.score, home));
     }
     return HONE_OK;
 }
