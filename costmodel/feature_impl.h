@@ -31,6 +31,7 @@ enum {
     FOR_KIND_COLUMNS = 11,
     GPU_COLUMNS = 8,
     ACCESS_COLUMNS = 18,
+    WISH_COUNT = 4, /* pragmas of loops (feature_walk.c) */
     COLUMN_ARITH = 0,
     COLUMN_FOR_KIND = COLUMN_ARITH + ARITH_COUNT,
     COLUMN_GPU = COLUMN_FOR_KIND + FOR_KIND_COUNT * FOR_KIND_COLUMNS,
@@ -42,7 +43,8 @@ enum {
     COLUMN_TARGET = COLUMN_SHAPE + 12,
     COLUMN_TILE = COLUMN_TARGET + 5,
     COLUMN_KERNEL = COLUMN_TILE + 10,
-    COLUMN_COUNT = COLUMN_KERNEL + 5,
+    COLUMN_WISH = COLUMN_KERNEL + 5,
+    COLUMN_COUNT = COLUMN_WISH + WISH_COUNT,
 };
 
 typedef enum arith_kind {
@@ -138,9 +140,10 @@ struct hone_feature_state {
     int32_t vector_registers; /* of the target, which are looked up by its name */
     feature_loop loops[MAX_LOOPS];
     int depth;
-    double extra;        /* iterations of loops that did not fit on the stack */
-    int64_t unroll_step; /* of the innermost annotation around */
-    int guards;          /* predicates and conditions around */
+    double extra;               /* iterations of loops that did not fit on the stack */
+    int64_t unroll_step;        /* of the innermost annotation around */
+    int64_t wishes[WISH_COUNT]; /* likewise; 0 = nobody has it */
+    int guards;                 /* predicates and conditions around */
     bool in_init, failed;
     hone_node_id
         root; /* whose nests may be of constants alone; HONE_NO_ID: there are no constants */

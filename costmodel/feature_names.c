@@ -108,6 +108,11 @@ static const char *const names[] = {
     "kernel.l1_bytes_per_cycle",
     "kernel.l2_bytes_per_cycle",
     "kernel.l3_bytes_per_cycle",
+
+    "wish.vector_reduce",
+    "wish.prefetch",
+    "wish.prefetch_stores",
+    "wish.streaming_store",
 };
 
 _Static_assert(HONE_COUNT(names) == COLUMN_COUNT, "each column has a name");

@@ -62,6 +62,24 @@ static int64_t unroll_step(const hone_attrs *attrs, int64_t around) {
     return around;
 }
 
+/* What lowering is asked for at a loop, for all that is below it: a number each; one that may be 0
+ * counts from 1. */
+static void note_wishes(const hone_attrs *attrs, int64_t *io) {
+    static const struct {
+        const char *key;
+        int64_t base;
+    } wishes[WISH_COUNT] = {
+        {"pragma_vector_reduce",   0},
+        {"pragma_prefetch",        0},
+        {"pragma_prefetch_stores", 1},
+        {"pragma_streaming_store", 0},
+    };
+    for (size_t i = 0; i < WISH_COUNT && attrs->count; i++) {
+        int64_t value = hone_attrs_int(attrs, wishes[i].key, -1);
+        if (value >= 0) io[i] = value + wishes[i].base;
+    }
+}
+
 /* ---- statements ---- */
 
 static void walk_children(hone_feature_state *s, const hone_node *node, int depth);
@@ -69,8 +87,11 @@ static bool is_of_constants(hone_feature_state *s, hone_node_id nest);
 
 static void walk_loop(hone_feature_state *s, hone_node_id id, const hone_node *node, int depth) {
     int64_t around = s->unroll_step, extent = hone_expr_const(node->u.loop.range.extent);
+    int64_t wishes_around[WISH_COUNT];
     double extra = s->extra;
     if (extent == 0) return;
+    memcpy(wishes_around, s->wishes, sizeof wishes_around);
+    note_wishes(&node->u.loop.annotations, s->wishes);
     s->unroll_step = unroll_step(&node->u.loop.annotations, around);
     bool is_pushed = push_loop(s, id, node);
     if (!is_pushed && extent > 1) s->extra *= (double)extent;
@@ -78,6 +99,7 @@ static void walk_loop(hone_feature_state *s, hone_node_id id, const hone_node *n
     if (is_pushed) s->depth--;
     s->extra = extra;
     s->unroll_step = around;
+    memcpy(s->wishes, wishes_around, sizeof wishes_around);
 }
 
 static void note_alloc(hone_feature_state *s, hone_buffer buffer) {
@@ -231,6 +253,7 @@ static bool begin(hone_feature_state *s, const hone_func *func, const hone_targe
     s->depth = s->guards = 0;
     s->extra = 1;
     s->unroll_step = 0;
+    memset(s->wishes, 0, sizeof s->wishes);
     s->in_init = s->failed = false;
     hone_vec_clear(&s->slots);
     hone_vec_clear(&s->values);

@@ -71,6 +71,26 @@ static const char fused[] =
     "                    vi = T.axis.spatial(1024, i0 * 16 + i1)\n"
     "                    D[vi] = B[vi] * T.float32(2)\n";
 
+/* Two nests, of which the first has wishes at its outer and its inner loop. */
+static const char wished[] =
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64, 16), \"float32\"), B: T.Buffer((64,), \"float32\"), "
+    "D: T.Buffer((64,), \"float32\")):\n"
+    "    for i in T.serial(64, annotations={\"pragma_prefetch\": 32, \"pragma_prefetch_stores\": "
+    "0, "
+    "\"pragma_streaming_store\": 1}):\n"
+    "        for k in T.serial(16, annotations={\"pragma_prefetch\": 4, \"pragma_vector_reduce\": "
+    "8}):\n"
+    "            with T.block(\"B\"):\n"
+    "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+    "                with T.init():\n"
+    "                    B[vi] = T.float32(0)\n"
+    "                B[vi] = B[vi] + A[vi, vk]\n"
+    "    for i in range(64):\n"
+    "        with T.block(\"D\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            D[vi] = B[vi] * T.float32(2)\n";
+
 static const struct row {
     const char *name, *program, *column;
     int row, rows;
@@ -131,7 +151,12 @@ static const struct row {
     {"B is held 64 times",                                       fused,                                                          "alloc.outer",                                                              0,2,64                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         },
     {"D is no inner buffer",                                       fused,                                                                   "alloc.bytes",                                                                       1,2,0},
     {"D reads what B just wrote",                                       fused,                                                                 "access1.reuse_statement",                                                                     1,2,-2},
-    {"B is 16 iterations away",                                       fused,                                                            "access1.reuse_iterations",                                                                1,2,16                   },
+    {"sums in eight vectors",                                       wished,                                                            "wish.vector_reduce",                                                                0,2,8                   },
+    {"the innermost wish holds",                                       wished,                                                                "wish.prefetch",                                                                   0,2,4                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        },
+    {"another one of a loop around, too",                                       wished,                                                             "wish.streaming_store",                                                                0,2,1},
+    {"a distance of 0 is a wish",                                       wished,                                                    "wish.prefetch_stores",                                                       0,2,1},
+    {"wishes end with their loops",                                       wished,                                                            "wish.prefetch",                                                               1,2,0                                                  },
+    {"B is 16 iterations away",                                       fused,                                                          "access1.reuse_iterations",                                                             1,2,16                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
 };
 
 static const hone_target target = {
