@@ -7,7 +7,7 @@
 /* The type of 16 bits that an old argument of float32 has the numbers of: casts of such, which are
  * reshaped, turned, repeated, cut and joined; void: it is something else. */
 hone_dtype hone_moved_type(hone_rewrite *rw, const hone_garg *old);
-/* The same numbers in that type, which is not void: moved anew. */
+/* An old argument in its hone_moved_type, which is not void: what moves it is emitted anew. */
 HONE_NODISCARD hone_status hone_move_narrow(hone_rewrite *rw, const hone_garg *old, hone_garg *out);
 
 #endif
