@@ -83,7 +83,7 @@ static hone_status profile(hone_loaded_model *model, const hone_model_entry *ent
     st = hone_status_join(st, hone_loaded_model_observe(model, NULL, NULL, NULL));
     if (st || w->has_seen) return st;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                      "the model tells of no kernels; compile it again with this version of hone");
+                      "no kernel ran: the model has none, or an older hone compiled it");
 }
 
 hone_error *hone_model_profile(hone_model *model, const hone_model_entry *entry,

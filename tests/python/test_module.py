@@ -1,9 +1,7 @@
 """Programs loaded, changed, interpreted, compiled and called."""
-import contextlib
 import copy
 import gc
 import importlib.util
-import io
 import os
 import pickle
 import tempfile
@@ -279,10 +277,14 @@ class External(Case):
         self.same(model(x), 2 * x)
         self.same(module.interpret(x), 2 * x)
         hone.register("python.twice", fails)
-        with contextlib.redirect_stderr(io.StringIO()) as said:
-            with self.assertRaises(hone.ScheduleError):
-                model(x)
-        self.assertIn("KeyError: 'mine'", said.getvalue())
+        for called in (model, module.interpret):
+            with self.assertRaisesRegex(KeyError, "mine") as raised:
+                called(x)
+            self.assertIn("python.twice", str(raised.exception.__cause__))
+        with self.assertRaisesRegex(hone.InvalidError, "program:"):  # errors are the library's again
+            hone.load("no_name.py\n")
+        with self.assertRaisesRegex(hone.InvalidError, "int, which cannot be called"):
+            hone.register("python.twice", 3)
         hone.register("python.twice", None)
         with self.assertRaises(hone.NotFoundError):
             model(x)

@@ -67,8 +67,7 @@ static hone_status end_round(hone_model_profile *profile, const char *path) {
     bool ok = !profile->failed;
     if (profile->kernels.count == 0) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "%s: tells of no kernels; compile it again with this version of hone",
-                          path);
+                          "%s: no kernel ran: it has none, or an older hone compiled it", path);
     }
     for (size_t i = 0; i < profile->kernels.count; i++) {
         hone_kernel_profile *k = &profile->kernels.data[i];

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
+import traceback
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int32,
                     c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 from typing import Any, List, Optional, Sequence
@@ -219,13 +221,30 @@ def _open() -> ctypes.CDLL:
                       + "; ".join(reasons))
 
 
+_raised = threading.local()
+
+
+def keep_raised(raised: BaseException) -> None:
+    """What a function that the library calls has raised, for when the library is back with an
+    error; printed where the thread is none of Python's, which calls nothing."""
+    if any(thread.ident == threading.get_ident() for thread in threading.enumerate()):
+        _raised.value = raised
+    else:
+        traceback.print_exception(type(raised), raised, raised.__traceback__)
+
+
 def _check(error: Optional[int], *_: Any) -> None:
     if not error:
         return
     kind = (LIB.hone_error_kind(error) or b"").decode()
     message = (LIB.hone_error_message(error) or b"").decode("utf-8", "replace")
     LIB.hone_error_free(error)
-    raise _errors.make(kind, message)
+    made = _errors.make(kind, message)
+    raised: Optional[BaseException] = getattr(_raised, "value", None)
+    if raised is None:
+        raise made
+    _raised.value = None
+    raise raised from made
 
 
 def _declare(lib: ctypes.CDLL) -> None:
