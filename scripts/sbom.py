@@ -24,15 +24,25 @@ def libraries(program):
     return re.findall(r"=> (/\S+)", output("ldd", program))
 
 
-def package_of(path):
-    """Name, version and source of the Debian package of a file; None when it is of none."""
-    for spelled in (path, os.path.realpath(path), os.path.realpath(path).replace("/usr/lib", "/lib")):
-        found = subprocess.run(["dpkg-query", "-S", spelled], capture_output=True, text=True)
-        if found.returncode == 0:
-            name = found.stdout.split(": ")[0].split(",")[0]
-            fields = output("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${source:Package}", name)
-            return tuple(fields.split("\t"))
-    return None
+def spellings(path):
+    """As packages may say it: the file itself before links to it, which may be another package's."""
+    real = os.path.realpath(path)
+    return [real, real.replace("/usr/lib", "/lib"), path]
+
+
+def packages_of(paths):
+    """Name, version and source of the Debian packages of files, by file; those of none are left
+    out. dpkg-query reads all it knows at each call, so that there is one for all of them."""
+    said = subprocess.run(["dpkg-query", "-S", *{each for path in paths for each in spellings(path)}],
+                          capture_output=True, text=True, check=False).stdout
+    names = {path: owners.split(",")[0] for owners, path in re.findall(r"^(.*): (/.*)$", said, re.M)}
+    fields = output("dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\t${source:Package}\n",
+                    *set(names.values()))
+    facts = {}
+    for name, *rest in (line.split("\t") for line in fields.splitlines()):
+        facts[name] = facts[name.partition(":")[0]] = tuple(rest)
+    owner = {path: next((names[each] for each in spellings(path) if each in names), None) for path in paths}
+    return {path: facts[name] for path, name in owner.items() if name}
 
 
 def license_of(package):
@@ -57,6 +67,8 @@ def identifier(kind, name):
 def document(build):
     version = re.search(r"(\S+)$", output(os.path.join(build, "hone"), "version").strip()).group(1)
     packages, relations = {}, []
+    linked = {name: libraries(os.path.join(build, name)) for name in PROGRAMS}
+    known = packages_of({path for paths in linked.values() for path in paths})
     for name in PROGRAMS:
         path = os.path.join(build, name)
         own = identifier("Program", name)
@@ -65,7 +77,7 @@ def document(build):
                          "licenseDeclared": "Apache-2.0", "licenseConcluded": "Apache-2.0",
                          "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(path)}]}
         relations.append(["SPDXRef-DOCUMENT", "DESCRIBES", own])
-        for found in sorted(set(filter(None, map(package_of, libraries(path))))):
+        for found in sorted({known[library] for library in linked[name] if library in known}):
             package, its_version, source = found
             other = identifier("Package", package)
             packages[other] = {"SPDXID": other, "name": package, "versionInfo": its_version,
