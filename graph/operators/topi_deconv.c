@@ -12,11 +12,12 @@
  * Where strides do not divide the kernel some phases have one tap less: a condition leaves it out,
  * since data may be infinite (lower/loops/lower_clip.c ends the loop over taps there).
  *
- * Else, and where sizes are open: the data with zeros between its elements and around them is a
- * block of its own, over which the kernel runs from its end. */
+ * Else the data with zeros between its elements and around them is a block of its own, over which
+ * the kernel runs from its end. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
+#include "ir/core/fold.h"
 
 enum { MAX_SPATIAL = 3 };
 
@@ -98,33 +99,49 @@ typedef struct phases {
     uint32_t spatial;
     int64_t ins, outs, groups; /* channels of a group */
     int64_t kernel[MAX_PHASED], stride[MAX_PHASED], pad[MAX_PHASED];
-    int64_t taps[MAX_PHASED], count[MAX_PHASED];           /* most of a phase, and its places */
+    int64_t taps[MAX_PHASED];        /* most that a phase has */
+    int64_t more_places[MAX_PHASED]; /* of a phase, than the data has elements */
     int64_t before[MAX_PHASED + 2], after[MAX_PHASED + 2]; /* the data, as read */
 } phases;
 
-/* False: the other way. */
-static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
+/* How much longer the result is than the data times the stride; known where sizes are not, too. */
+static hone_status read_more(const hone_topi *t, const spread *w, uint32_t i, int64_t *out) {
+    int64_t padding[2 * MAX_SPATIAL], more[MAX_SPATIAL];
+    int64_t in = hone_expr_const(t->infos[0]->shape[i + 2]);
+    int64_t made = hone_expr_const(t->out->shape[i + 2]);
+    HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
+    HONE_TRY(hone_graph_attr_ints(t->bind, "output_padding", w->spatial, 0, more));
+    *out = (w->kernel[i] - 1) * w->dilation[i] + 1 - w->strides[i] - padding[i] -
+           padding[i + w->spatial] + more[i];
+    if (in >= 0 && made >= 0) *out = made - in * w->strides[i];
+    return HONE_OK;
+}
+
+/* *out_found false: the other way. */
+static hone_status find_phases(const hone_topi *t, const spread *w, phases *out, bool *out_found) {
     bool has_strides = false;
     *out = (phases){.spatial = w->spatial};
-    if (w->spatial > MAX_PHASED) return false;
+    *out_found = false;
+    if (w->spatial > MAX_PHASED) return HONE_OK;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t in = hone_expr_const(t->infos[0]->shape[i + 2]);
-        int64_t made = hone_expr_const(t->out->shape[i + 2]);
         int64_t pad = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
-        int64_t s = w->strides[i], last;
-        bool fits = w->kernel[i] > 0 && w->dilation[i] == 1;
-        if (in < 1 || made < 1 || pad < 0 || !fits) return false;
+        int64_t s = w->strides[i], more, reach;
+        bool is_empty = hone_expr_is_int_value(t->shapes[0][i + 2], 0) ||
+                        hone_expr_is_int_value(t->out_shape[i + 2], 0);
+        if (is_empty || pad < 0 || w->kernel[i] < 1 || w->dilation[i] != 1) return HONE_OK;
+        HONE_TRY(read_more(t, w, i, &more));
         out->kernel[i] = w->kernel[i];
         out->stride[i] = s;
         out->pad[i] = pad;
         out->taps[i] = (w->kernel[i] + s - 1) / s;
-        out->count[i] = (made + s - 1) / s;
-        last = out->count[i] - 1 + (s - 1 + pad) / s;
+        out->more_places[i] = -hone_floor_div(-more, s);
+        reach = out->more_places[i] + (s - 1 + pad) / s;
         out->before[i + 2] = out->taps[i] - 1;
-        out->after[i + 2] = last + 1 > in ? last + 1 - in : 0;
+        out->after[i + 2] = reach > 0 ? reach : 0;
         has_strides |= s > 1;
     }
-    return has_strides;
+    *out_found = has_strides;
+    return HONE_OK;
 }
 
 /* The first tap of a phase, or the element that it meets in the data. */
@@ -190,7 +207,7 @@ static hone_buffer sum_phases(hone_topi *t, const phases *p, hone_buffer data,
     const hone_expr *at[MAX_PHASED + 2], *filter[2 * MAX_PHASED + 2];
     for (uint32_t i = 0; i < n; i++) {
         shape[2 + i] = hone_te_int(t->te, p->stride[i]);
-        shape[2 + n + i] = hone_te_int(t->te, p->count[i]);
+        shape[2 + n + i] = hone_topi_add_int(t, t->shapes[0][2 + i], p->more_places[i]);
         reduce[1 + i] = hone_te_int(t->te, p->taps[i]);
     }
     hone_te_stage_begin(t->te, &s, rank, shape, n + 1, reduce);
@@ -244,6 +261,7 @@ static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_
 hone_status hone_topi_emit_deconv(hone_topi *t) {
     spread w = {0};
     phases p;
+    bool has_phases;
     hone_te_stage s;
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
@@ -252,7 +270,8 @@ hone_status hone_topi_emit_deconv(hone_topi *t) {
         return hone_topi_unsupported(t, "channels of unknown number");
     }
     HONE_TRY(read_spread(t, &w));
-    if (find_phases(t, &w, &p)) return emit_phases(t, &p, channels, groups);
+    HONE_TRY(find_phases(t, &w, &p, &has_phases));
+    if (has_phases) return emit_phases(t, &p, channels, groups);
     hone_buffer data = spread_data(t, &w);
     const hone_expr *reduce[MAX_SPATIAL + 1] = {hone_te_int(t->te, channels / groups)};
     for (uint32_t i = 0; i < w.spatial; i++)

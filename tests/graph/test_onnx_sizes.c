@@ -42,6 +42,16 @@ static const value_row rows[] = {
         "opset 11\ninput x f32 1,1,H,W\nconst w f32 1,1,2,2 = 1,2,3,4\n"
         "node Conv x,w -> y dilations=[16,17] pads=[16,17,2,1]",
         "1,2,3,4,5,6", "4,8,12,0,16,20,24,0,0,0,0,0,0,0,0,0"),
+    ROW("ConvTranspose by phases of sizes that come later",
+        "opset 11\ninput x f32 1,1,H,W\nconst w f32 1,1,2,2 = 1,2,3,4\n"
+        "node ConvTranspose x,w -> y strides=[2,2]",
+        "1,2,3,4,5,6", "1,2,2,4,3,6,3,4,6,8,9,12,4,8,5,10,6,12,12,16,15,20,18,24"),
+    ROW("and of taps that some phases lack, with padding",
+        "opset 11\ninput x f32 1,1,H,W\nconst w f32 1,1,3,2 = 1,2,3,4,5,6\n"
+        "node ConvTranspose x,w -> y strides=[2,3] pads=[1,0,1,1] output_padding=[1,2]",
+        "1,2,3,4,5,6",
+        "3,4,0,6,8,0,9,12,0,9,14,0,15,22,0,21,30,0,12,16,0,15,20,0,18,24,0,20,24,0,25,30,0,30,36,"
+        "0"),
     ROW("Resize by a whole scale of sizes that come later",
         "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
         "mode='nearest'",
