@@ -53,10 +53,13 @@ static int64_t stays(const xline *d) {
 static bool difference(const xline *a, const xline *b, int64_t less, xline *out) {
     int64_t last;
     out->count = shorter(a->count, b->count);
-    return !__builtin_sub_overflow(a->value, b->value, &out->value) &&
-           !__builtin_sub_overflow(out->value, less, &out->value) &&
-           !__builtin_sub_overflow(a->step, b->step, &out->step) && out->step > INT64_MIN &&
-           line_end(out, &last);
+    if (__builtin_sub_overflow(a->value, b->value, &out->value) ||
+        __builtin_sub_overflow(out->value, less, &out->value) ||
+        __builtin_sub_overflow(a->step, b->step, &out->step)) {
+        return false;
+    }
+    if (out->count == 1) out->step = 0;
+    return out->step > INT64_MIN && line_end(out, &last);
 }
 
 static bool is_below(const xline *a, const xline *b, int64_t or_by, xline *out) {
