@@ -2,13 +2,14 @@
 """Works of families whose sizes are drawn at random, default schedules, beside onnxruntime.
 
     python bench/models/drawn.py [--build build/release]… [--threads N] [--target TARGET]
-                                 [--rounds N] [--seed N] [--each N] [--again RATIO] [--json FILE]
-                                 [FAMILY …]
+                                 [--rounds N] [--seed N] [--each N] [--again RATIO] [--only TEXT]
+                                 [--keep DIR] [--json FILE] [FAMILY …]
 
 Draws N works of each family (families.py); a FAMILY is a part of a name. Results are compared first,
 times are the least of turns, of CPU time with one thread. A work whose ratio is above that of --again
-is measured once more, and the better one counts. At the end come all works, the slowest first. What
-onnxruntime does not run is left out. Wants onnxruntime and onnx (`scripts/peers onnxruntime`).
+is measured once more, and the better one counts. --only: works whose name has the text; --keep leaves
+the models there. At the end come all works, the slowest first. What onnxruntime does not run is
+left out. Wants onnxruntime and onnx (`scripts/peers onnxruntime`).
 """
 import argparse
 import json
