@@ -87,4 +87,24 @@ for _ in $(seq 60); do
     sleep 1
 done
 tail -q -n 1 slurm-*.out | grep -c 'stopped; ' | grep -q 2 || { cat slurm-*.out; exit 1; }
-echo "devices came by Slurm, and left when idle and when told"
+
+# a tune as a job, beside a device of its own: when its time is up it is queued again, and goes on
+hone-runner --tracker tcp://127.0.0.1:19190 --insecure --device-key rack --cache cache >runner.log 2>&1 &
+started="$started $!"
+sed 's/^hone tune /hone tune --insecure /' "$source/packages/clusters/slurm/tune.sbatch" >tune.sbatch
+job=$(sbatch --parsable --cpus-per-task=1 --export=ALL,HONE_TRACKER=tcp://127.0.0.1:19190,HONE_TRIALS=100000 \
+    tune.sbatch model.py job.db)
+for _ in $(seq 60); do
+    hone db top job.db 2>/dev/null | grep -q matmul_relu && break
+    sleep 1
+done
+hone db top job.db || { scontrol show job "$job"; cat "slurm-$job.out" runner.log; exit 1; }
+scancel --signal=USR1 --batch "$job"
+for _ in $(seq 60); do
+    [ "$(squeue -h -j "$job" -o %T)" = PENDING ] && break
+    sleep 1
+done
+[ "$(squeue -h -j "$job" -o %T)" = PENDING ] || { squeue; cat "slurm-$job.out"; echo "the tune was not queued again"; exit 1; }
+hone db check job.db
+scancel "$job"
+echo "devices came by Slurm, and left when idle and when told; a tune whose time was up was queued again"

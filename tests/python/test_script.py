@@ -97,7 +97,7 @@ class Decorated(Case):
         dtype, rows, short = np.dtype("float32"), Sizes.ROWS, lambda v: v + real(1)
 
         @T.prim_func
-        def paths(A: T.Buffer(tools.shapes["A"], dtype), B: T.Buffer((rows,), dtype)):
+        def paths(A: T.Buffer(tools.shapes["A"], dtype), B: T.Buffer((rows,), dtype)):  # noqa: F821 (a key)
             for i in range(tools.shapes["A"][0]):
                 B[i] = tools.plus(A[i], real(tools.step))
 
@@ -140,7 +140,7 @@ class Decorated(Case):
     def test_places_behind_what_was_told(self):
         with self.assertRaisesRegex(hone.InvalidError, r"test_script.py:\d+:.*'none'") as raised:
             @T.prim_func
-            def program(A: T.Buffer((tools.shapes["A"][0],), "float32")):
+            def program(A: T.Buffer((tools.shapes["A"][0],), "float32")):  # noqa: F821
                 A[tools.step - 3] = tools.plus(A[0], none)  # noqa: F821
 
         self.assertEqual(str(raised.exception).split(":")[2], "42")
