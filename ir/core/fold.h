@@ -13,8 +13,8 @@ static inline int64_t hone_floor_div(int64_t a, int64_t b) {
 int64_t hone_gcd(int64_t a, int64_t b);
 /* x op y; false where the result is undefined or does not fit. */
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
-/* The same of two constants of the type, of which those of uint64 from 2^63 on stand as negative
- * numbers. */
+/* x op y of two constants of the type, of which those of uint64 from 2^63 on stand as negative
+ * numbers; false where the result is undefined or does not fit. */
 bool hone_fold_constants(hone_op op, hone_dtype dtype, int64_t x, int64_t y, int64_t *out);
 /* The operation whose operands have these values. False also where its type is unsigned, or shorter
  * than those of indices, and does not hold the result, which wraps around. */
