@@ -186,7 +186,7 @@ static xflow run_copies(const xstmt *s, machine *m) {
         m->steps += w.count;
         i += w.count;
     }
-    return run_loop_from(s, m, i);
+    return i < extent ? run_loop_over(s, m, min + i, extent - i) : FLOW_NEXT;
 }
 
 /* ---- compiling ---- */

@@ -516,8 +516,9 @@ bool line_end(const xline *line, int64_t *out_last);
 void copy_note_loop(machine *m, xstmt *s);
 
 /* ---- statements (interp_stmt.c) ---- */
-/* Runs a loop from its iteration `from` on, counted from 0. */
-xflow run_loop_from(const xstmt *s, machine *m, int64_t from);
+/* Runs a loop whose range was evaluated already (what it reads, the loop may write), or what is
+ * left of it. */
+xflow run_loop_over(const xstmt *s, machine *m, int64_t min, int64_t extent);
 /* The value of an expression, in the present lane; x_int: of an integer type, x_float: of a float
  * type. */
 static inline int64_t x_int(const xexpr *e, machine *m) {

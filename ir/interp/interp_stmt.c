@@ -42,10 +42,9 @@ static xflow run_attr(const xstmt *s, machine *m) {
     return flow;
 }
 
-xflow run_loop_from(const xstmt *s, machine *m, int64_t from) {
-    int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
+xflow run_loop_over(const xstmt *s, machine *m, int64_t min, int64_t extent) {
     xvalue *slot = &m->slots[s->var];
-    for (int64_t i = from; i < extent; i++) {
+    for (int64_t i = 0; i < extent; i++) {
         slot->i = min + i;
         count_step(m);
         xflow flow = run_iteration(s, m);
@@ -56,7 +55,8 @@ xflow run_loop_from(const xstmt *s, machine *m, int64_t from) {
 }
 
 static xflow run_loop(const xstmt *s, machine *m) {
-    return run_loop_from(s, m, 0);
+    int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
+    return run_loop_over(s, m, min, extent);
 }
 
 static xflow run_race_loop(const xstmt *s, machine *m) {

@@ -64,12 +64,20 @@ static void put_expr(hone_rng *rng, int depth, hone_str *out) {
         {"T.truncdiv(", ", ",   true },
         {"T.truncmod(", ", ",   true },
     };
+    static const char *const narrow[] = {"int8", "uint8", "int16"};
     if (depth <= 0 || below(rng, 6) == 0) {
         hone_str_append(out, below(rng, 3) ? "x" : "y");
         return;
     }
     if (below(rng, 6) == 0) {
         put_choice(rng, depth, out);
+        return;
+    }
+    if (below(rng, 8) == 0) { /* wraps now and then */
+        hone_str_printf(out, "T.Cast(\"int32\", T.Cast(\"%s\", ",
+                        narrow[below(rng, HONE_COUNT(narrow))]);
+        put_expr(rng, depth - 1, out);
+        hone_str_append(out, "))");
         return;
     }
     const struct form *form = &forms[below(rng, HONE_COUNT(forms))];
@@ -142,9 +150,15 @@ static void put_program(hone_rng *rng, hone_str *out) {
 
 /* ---- both ways ---- */
 
+/* How many steps every third seed allows; 0: any number. */
+static int64_t most_steps(uint64_t seed) {
+    return seed % 3 ? 0 : (int64_t)(seed / 3 % (ROWS * (COLUMNS + 1) * 2));
+}
+
 /* What the program makes of the arguments of the seed; the message where it is wrong. */
 static hone_tensor **run(const hone_func *func, uint64_t seed, bool steps, hone_str *out_message) {
-    const hone_interp_options options = {.check_uninitialised = steps};
+    const hone_interp_options options = {.check_uninitialised = steps,
+                                         .max_steps = most_steps(seed)};
     hone_tensor **args = hone_test_make_args(func, seed);
     assert_non_null(args);
     hone_status st = hone_interp_func(func, args, func->param_count, &options);
@@ -160,7 +174,10 @@ static void agrees(uint64_t seed, uint32_t *io_wrong) {
     put_program(&rng, &text);
     const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
     hone_tensor **got = run(func, seed, false, &quick), **want = run(func, seed, true, &slow);
-    bool is_same = strcmp(hone_str_text(&quick), hone_str_text(&slow)) == 0 &&
+    /* a limit of steps may be noticed behind a loop, whose last iteration the message has */
+    bool is_limit = strncmp(hone_str_text(&slow), "more than", 9) == 0;
+    size_t said = is_limit ? strcspn(hone_str_text(&slow), ",") : SIZE_MAX;
+    bool is_same = strncmp(hone_str_text(&quick), hone_str_text(&slow), said) == 0 &&
                    memcmp(got[1]->data, want[1]->data, hone_tensor_bytes(got[1])) == 0;
     *io_wrong += slow.length > 0;
     if (!is_same) {
@@ -184,9 +201,34 @@ static void many_at_a_time_is_one_by_one(void **state) {
     assert_true(wrong > PROGRAMS / 50 && wrong < PROGRAMS / 2);
 }
 
+/* A range is what it was when the loop began. */
+static void a_loop_writes_what_its_range_reads(void **state) {
+    static const char text[] =
+        "@T.prim_func\n"
+        "def main(A: T.Buffer((40,), \"int64\"), N: T.Buffer((40,), \"int64\")):\n"
+        "  for j in range(N[0], N[0] + N[1]):\n"
+        "    N[j] = A[j]\n";
+    (void)state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    hone_tensor **args = hone_test_make_args(func, 1);
+    assert_non_null(args);
+    const hone_interp_options options = {0};
+    for (int64_t i = 0; i < 40; i++) {
+        hone_tensor_set_i64(args[0], i, 30);
+        hone_tensor_set_i64(args[1], i, i == 1 ? 20 : 0);
+    }
+    HONE_ASSERT_OK(hone_interp_func(func, args, func->param_count, &options));
+    for (int64_t i = 0; i < 40; i++)
+        assert_int_equal(hone_tensor_get_i64(args[1], i), i < 20 ? 30 : 0);
+    hone_test_free_args(func, args);
+    hone_module_release(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_at_a_time_is_one_by_one),
+        cmocka_unit_test(a_loop_writes_what_its_range_reads),
     };
     return cmocka_run_group_tests_name("ir/interp_copy", tests, NULL, NULL);
 }
