@@ -467,6 +467,11 @@ static const char many_draws[] = "def space(sch):\n"
                                  "    sch.split(i, sch.sample_perfect_tile(i, 3))\n"
                                  "    sch.split(j, sch.sample_perfect_tile(j, 3))\n";
 
+static const char notes[] =
+    "def space(sch):\n"
+    "    note = sch.sample_categorical([0, 1, 2, 3, 4, 5, 6, 7], [0.125] * 8)\n"
+    "    sch.annotate(sch.get_block(\"C\"), \"a.note\", note)\n";
+
 typedef struct kinds {
     int64_t before, drawn;
     hone_hash128 before_program;
@@ -528,6 +533,21 @@ static void small_space_is_used_up(void **state) {
     assert_int_equal(k.drawn, 3);
     assert_true(result.is_used_up);
     assert_false(result.has_converged);
+    hone_tune_result_deinit(&result);
+    tune_world_close(&w);
+}
+
+/* To the cost model all of them are one; each is another program, and is tried. */
+static void space_of_who_looks_alike_is_used_up(void **state) {
+    (void)state;
+    tune_world w;
+    hone_tune_result result;
+    kinds k;
+    tune_world_open(&w);
+    w.options.only_task = "dense";
+    tune_own_space(&w, notes, &result, &k);
+    assert_int_equal(k.drawn, 8);
+    assert_true(result.is_used_up);
     hone_tune_result_deinit(&result);
     tune_world_close(&w);
 }
@@ -612,6 +632,7 @@ int main(void) {
         cmocka_unit_test(one_task_by_name),
         cmocka_unit_test(own_space_has_the_budget),
         cmocka_unit_test(small_space_is_used_up),
+        cmocka_unit_test(space_of_who_looks_alike_is_used_up),
         cmocka_unit_test(tasks_of_other_spaces_are_left_out),
         cmocka_unit_test(written_schedules_are_to_be_beaten),
     };

@@ -29,6 +29,7 @@ enum {
     ISLANDS = 4,
     NEIGHBOURS = ISLANDS, /* where those of the fastest live; nobody moves there */
     ALL_ISLANDS,
+    SPARES, /* those that look like enough others, on no island: nobody's parents */
     GENERATIONS = 6,
     NO_MUTATOR = HONE_MUTATORS,
     MOST_ALIKE = 2, /* of the same looks in a round, and of all proposals */
@@ -56,17 +57,19 @@ typedef struct pool {
     hone_map128 *looks;   /* how many of items look so */
 } pool;
 
-/* Adds a member unless its program, or enough that look like it, are in the pool already. */
+/* Adds a member unless its program is in the pool already; a spare where enough look like it. */
 static hone_status add(pool *p, const member *m) {
     const hone_candidate *c = &m->candidate;
     uint64_t alike;
+    if (hone_map128_find(p->known, c->program, NULL)) return HONE_OK;
     hone_map128_find(p->looks, c->looks, &alike);
-    if (alike >= MOST_ALIKE || hone_map128_find(p->known, c->program, NULL)) return HONE_OK;
     if (!hone_map128_put(p->known, c->program, 0) ||
         !hone_map128_put(p->looks, c->looks, alike + 1)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     }
-    p->items[p->count++] = *m;
+    member *added = &p->items[p->count++];
+    *added = *m;
+    if (alike >= MOST_ALIKE) added->island = SPARES;
     return HONE_OK;
 }
 
@@ -124,12 +127,16 @@ static int by_score(const void *a, const void *b) {
     return x->program.lo < y->program.lo ? -1 : x->program.lo > y->program.lo;
 }
 
-/* The members of an island, best first; NULL: no memory. */
+static bool lives_on(const member *m, uint32_t island) {
+    return island == ALL_ISLANDS ? m->island < ALL_ISLANDS : m->island == island;
+}
+
+/* The members of an island (or the spares), best first; NULL: no memory. */
 static const member **ranked(pool *p, uint32_t island, uint32_t *out_count) {
     const member **order = hone_arena_alloc(p->task->scratch, (p->count + 1) * sizeof *order);
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->count && order; i++) {
-        if (island == ALL_ISLANDS || p->items[i].island == island) order[count++] = &p->items[i];
+        if (lives_on(&p->items[i], island)) order[count++] = &p->items[i];
     }
     if (order) qsort(order, count, sizeof *order, by_score);
     *out_count = count;
@@ -172,6 +179,7 @@ static hone_status breed(pool *p, uint32_t island, uint32_t children) {
 static void note_mutators(pool *p, uint32_t from) {
     for (uint32_t i = from; i < p->count; i++) {
         const member *m = &p->items[i];
+        if (m->island == SPARES) continue;
         hone_mutate_note(p->task->mutators, m->mutator, m->candidate.score > m->parent_score);
     }
 }
@@ -241,9 +249,10 @@ static hone_status take_best(choice *c, const member **order, uint32_t from, uin
 /* Takes the best neighbours, the best unseen ones, and a random share from all over the pool. */
 static hone_status choose(pool *p, uint32_t count, hone_candidate *out, uint32_t *out_count) {
     choice c = {.task = p->task, .out = out};
-    uint32_t all, near;
+    uint32_t all, near, left;
     const member **order = ranked(p, ALL_ISLANDS, &all), **nearest = ranked(p, NEIGHBOURS, &near);
-    if (!order || !nearest) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    const member **spares = ranked(p, SPARES, &left);
+    if (!order || !nearest || !spares) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     uint32_t randoms = (uint32_t)(count * RANDOM_SHARE + hone_rng_uniform(&p->rng));
     uint32_t sure = randoms < count ? count - randoms : 0;
     HONE_TRY(take_best(&c, nearest, near, (uint32_t)(sure * NEIGHBOUR_SHARE + 0.5), MOST_ALIKE));
@@ -254,6 +263,7 @@ static hone_status choose(pool *p, uint32_t count, hone_candidate *out, uint32_t
     }
     HONE_TRY(take_best(&c, order, all, count, MOST_ALIKE));
     HONE_TRY(take_best(&c, order, all, count, UINT64_MAX)); /* there is nothing else */
+    HONE_TRY(take_best(&c, spares, left, count, UINT64_MAX));
     *out_count = c.count;
     return HONE_OK;
 }
