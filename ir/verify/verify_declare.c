@@ -93,16 +93,28 @@ static const hone_expr *wide(hone_ir *ir, const hone_expr *e) {
     return hone_expr_cast(ir, HONE_DTYPE_I64, e);
 }
 
-/* A step along one dimension goes beyond all of the dimensions behind it (in front of it). */
-static bool is_nested(verifier *v, const hone_buffer_info *info, bool in_front) {
+/* A step along dimension `outer` goes beyond all of the elements along `inner`. */
+static bool goes_beyond(verifier *v, const hone_buffer_info *info, uint32_t outer, uint32_t inner) {
     hone_ir *ir = &v->arith.ir;
-    const hone_expr *span = hone_expr_int(ir, HONE_DTYPE_I64, 1); /* of what is inside */
-    for (uint32_t i = 0; i < info->rank; i++) {
-        uint32_t d = in_front ? i : info->rank - 1 - i;
-        const hone_expr *stride = wide(ir, info->strides[d]), *extent = wide(ir, info->shape[d]);
-        if (!stride || !extent) return true; /* which is said elsewhere */
-        if (!hone_prove_less_equal(&v->arith, span, stride)) return false;
-        span = hone_expr_mul(ir, stride, extent);
+    const hone_expr *step = wide(ir, info->strides[outer]),
+                    *stride = wide(ir, info->strides[inner]);
+    const hone_expr *extent = wide(ir, info->shape[inner]);
+    if (!step || !stride || !extent) return true; /* which is said elsewhere */
+    return hone_prove_less_equal(&v->arith, hone_expr_mul(ir, stride, extent), step);
+}
+
+/* Of any two dimensions one lies inside of the other: all are nested, in whatever order. */
+static bool are_nested(verifier *v, const hone_buffer_info *info) {
+    const hone_expr *one = hone_expr_int(&v->arith.ir, HONE_DTYPE_I64, 1);
+    for (uint32_t a = 0; a < info->rank; a++) {
+        if (hone_expr_is_int_value(info->shape[a], 1)) continue;
+        const hone_expr *stride = wide(&v->arith.ir, info->strides[a]);
+        if (stride && !hone_prove_less_equal(&v->arith, one, stride)) return false;
+        for (uint32_t b = 0; b < a; b++) {
+            if (!hone_expr_is_int_value(info->shape[b], 1) && !goes_beyond(v, info, a, b) &&
+                !goes_beyond(v, info, b, a))
+                return false;
+        }
     }
     return true;
 }
@@ -122,7 +134,7 @@ static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *
         is_known &= stride >= 0 && stride <= INT32_MAX && extent >= 1 && extent <= INT32_MAX;
     }
     if (!is_known) {
-        if (!is_nested(v, info, false) && !is_nested(v, info, true))
+        if (!are_nested(v, info))
             verify_error(v, id,
                          "nothing shows that the strides of buffer '%s' keep its elements "
                          "apart",
