@@ -235,7 +235,7 @@ hone_status parts_copy_file(int fd, const char *path, int64_t *out_count) {
     hone_status st = copy_rest(fd, draft.fd, out_count);
     if (!st) return hone_fs_draft_commit(&draft);
     hone_fs_draft_abandon(&draft);
-    return st;
+    return hone_status_annotate(st, "%s", path);
 }
 
 /* From the temporary directory to where it was asked for. */

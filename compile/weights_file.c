@@ -18,6 +18,11 @@ typedef union head_bytes {
     char bytes[HONE_MT_WEIGHTS_HEAD];
 } head_bytes;
 
+static hone_status put(const weights_file *file, const void *bytes, size_t count) {
+    return hone_status_annotate(hone_fd_write_full(file->draft.fd, bytes, count), "%s",
+                                file->draft.path);
+}
+
 hone_status parts_open_weights(parts *p) {
     static const head_bytes nothing = {.bytes = {0}};
     weights_file *file = &p->weights_file;
@@ -26,7 +31,7 @@ hone_status parts_open_weights(parts *p) {
     hone_mt_sum_begin(&file->sum);
     HONE_TRY(hone_fs_draft_open(path, &file->draft));
     file->is_open = true;
-    return hone_fd_write_full(file->draft.fd, nothing.bytes, sizeof nothing.bytes);
+    return put(file, nothing.bytes, sizeof nothing.bytes);
 }
 
 void parts_close_weights(parts *p) {
@@ -55,8 +60,8 @@ static hone_status append(parts *p, const hone_tensor *tensor) {
     p->weights_bytes += (int64_t)(bytes + gap);
     if (!file->is_open) return HONE_OK;
     add_to_sum(&file->sum, tensor, gap);
-    HONE_TRY(hone_fd_write_full(file->draft.fd, tensor->data, bytes));
-    return hone_fd_write_full(file->draft.fd, zeros, gap);
+    HONE_TRY(put(file, tensor->data, bytes));
+    return put(file, zeros, gap);
 }
 
 hone_status parts_put_weight(parts *p, const hone_tensor *tensor, int64_t *out_offset) {
@@ -95,7 +100,7 @@ hone_status parts_keep_weights(parts *p) {
     };
     if (lseek(file->draft.fd, 0, SEEK_SET) != 0)
         return HONE_ERROR(HONE_CODE_IO, "the file of weights cannot be written twice");
-    HONE_TRY(hone_fd_write_full(file->draft.fd, head.bytes, sizeof head.bytes));
+    HONE_TRY(put(file, head.bytes, sizeof head.bytes));
     file->is_open = false;
     return hone_fs_draft_commit(&file->draft);
 }

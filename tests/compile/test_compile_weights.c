@@ -1,6 +1,7 @@
 /* tests/compile/test_compile_weights.c - weights given at compile time: kernels that lay them out
  * find them laid out, calls compute the same bits as with weights that are handed over, and what
  * nobody reads is not kept. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +222,7 @@ static void refuses_what_does_not_fit(void **state) {
     HONE_ASSERT_ERROR(compile_with("U", 5), HONE_CODE_INVALID, "'U'");
 }
 
-/* ---- memory ---- */
+/* ---- many weights ---- */
 
 enum { LAYERS = 40, SIDE = 512, LAYER_BYTES = SIDE * SIDE * 4 };
 
@@ -272,12 +273,10 @@ static int64_t most_resident_bytes(void) {
     return (int64_t)usage.ru_maxrss * 1024;
 }
 
-/* Whoever compiles a model of gigabytes has its weights in memory, but not what they are made into
- * as well. */
-static void holds_one_packed_weight_at_a_time(void **state) {
-    (void)state;
+/* *out_more: by how much the process grew meanwhile. */
+static hone_status compile_layers(const char *name, hone_compile_result *out_result,
+                                  int64_t *out_more) {
     hone_module *module;
-    hone_compile_result result;
     hone_str text = {0};
     hone_graph_weight weights[LAYERS];
     for (int i = 0; i < LAYERS; i++)
@@ -285,17 +284,28 @@ static void holds_one_packed_weight_at_a_time(void **state) {
     put_layers(&text);
     HONE_ASSERT_OK(fixture_module(hone_str_text(&text), &module));
     hone_str_deinit(&text);
-    hone_compile_options options = fixture_options(&shared, "large");
+    hone_compile_options options = fixture_options(&shared, name);
     options.no_schedule = true;
     options.weight_values = weights;
     options.weight_count = LAYERS;
     int64_t before = most_resident_bytes();
-    HONE_ASSERT_OK(fixture_compile(module, &options, &result, NULL));
-    int64_t more = most_resident_bytes() - before, bytes = result.weights_bytes;
-    hone_compile_result_deinit(&result);
+    hone_status st = fixture_compile(module, &options, out_result, NULL);
+    *out_more = most_resident_bytes() - before;
     hone_module_release(module);
     for (int i = 0; i < LAYERS; i++)
         hone_tensor_destroy((hone_tensor *)(uintptr_t)weights[i].tensor);
+    return st;
+}
+
+/* Whoever compiles a model of gigabytes has its weights in memory, but not what they are made into
+ * as well. */
+static void holds_one_packed_weight_at_a_time(void **state) {
+    (void)state;
+    hone_compile_result result;
+    int64_t more;
+    HONE_ASSERT_OK(compile_layers("large", &result, &more));
+    int64_t bytes = result.weights_bytes;
+    hone_compile_result_deinit(&result);
     assert_int_equal(bytes, (int64_t)LAYERS * LAYER_BYTES);
 #ifdef UNDER_SANITIZER
     more = 0; /* what was freed is kept */
@@ -304,13 +314,29 @@ static void holds_one_packed_weight_at_a_time(void **state) {
     assert_in_range(more, 0, LAYERS * LAYER_BYTES + 12 * LAYER_BYTES);
 }
 
+/* As of a disk that is full: there is room for kernels, and for one weight. */
+static void names_the_file_that_cannot_grow(void **state) {
+    (void)state;
+    int64_t more;
+    struct rlimit before, room;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    room = (struct rlimit){.rlim_cur = LAYER_BYTES * 3 / 2, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
+    hone_status st = compile_layers("full", NULL, &more);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    HONE_ASSERT_ERROR(st, HONE_CODE_IO, "full.weights: cannot write");
+}
+
 int main(void) {
     if (fixture_begin(&shared)) return 1;
     const struct CMUnitTest misfits[] = {cmocka_unit_test(refuses_what_does_not_fit)};
-    const struct CMUnitTest memory[] = {cmocka_unit_test(holds_one_packed_weight_at_a_time)};
+    const struct CMUnitTest layers[] = {cmocka_unit_test(holds_one_packed_weight_at_a_time),
+                                        cmocka_unit_test(names_the_file_that_cannot_grow)};
     int failed = HONE_RUN_ROWS("compile/weights", rows, check_row) +
                  cmocka_run_group_tests_name("compile/weights", misfits, NULL, NULL) +
-                 cmocka_run_group_tests_name("compile/weights_memory", memory, NULL, NULL);
+                 cmocka_run_group_tests_name("compile/weights_layers", layers, NULL, NULL);
     fixture_end(&shared);
     return failed;
 }
