@@ -306,9 +306,9 @@ static int32_t run_cold(device_cpu *self, const hone_device_launch *launch, void
         for (size_t k = 0; k < launch->module->arg_count; k++) {
             hone_cache_flush(data[k], launch->buffers[k]->bytes);
         }
-        int64_t start = hone_clock_now(self->clock);
+        const stopwatch watch = begin_timing(self, launch->module);
         code = launch->module->kernel(self->rt, data, sizes);
-        *out_ns += hone_clock_now(self->clock) - start;
+        *out_ns += end_timing(&watch);
     }
     return code;
 }

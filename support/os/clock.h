@@ -8,6 +8,7 @@
 #define HONE_SUPPORT_OS_CLOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct hone_clock {
@@ -24,8 +25,13 @@ typedef struct hone_clock {
 /* The monotonic clock of the machine; never NULL. */
 const hone_clock *hone_clock_system(void);
 
-/* CPU time of the calling thread: what others run meanwhile does not count, nor do waits. */
+/* CPU time of the calling thread: what others run meanwhile does not count, nor do waits. Where the
+ * system counts it in ticks, as some sandboxes do, it is the clock of the machine. */
 const hone_clock *hone_clock_thread(void);
+
+/* Whether a clock moves between two looks that follow each other, and not by ticks of a millisecond
+ * or more; takes up to a thousand looks. */
+bool hone_clock_is_fine(const hone_clock *clock);
 
 static inline int64_t hone_clock_now(const hone_clock *clock) {
     return clock->now_ns(clock);
