@@ -3,6 +3,10 @@ import enum
 import functools
 import linecache
 import math
+import os
+import runpy
+import tempfile
+import time
 import types
 import unittest
 
@@ -144,6 +148,36 @@ class Decorated(Case):
                 A[tools.step - 3] = tools.plus(A[0], none)  # noqa: F821
 
         self.assertEqual(str(raised.exception).split(":")[2], "42")
+
+    def read(self, body):
+        """A program of a file of its own; A and B are ROWS long."""
+        text = ("from hone.script import tir as T\n\n"
+                "STEP = [2]\n\n"
+                "def helper(v):\n"
+                "    return v * T.float32(1)  # \u2028 1\n\n"
+                "@T.prim_func\n"
+                f"def program(A: T.Buffer(({ROWS},), 'float32'), B: T.Buffer(({ROWS},), 'float32')):\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text + body)
+            return runpy.run_path(path)["program"]
+
+    def test_signs_that_end_no_line(self):
+        for sign in "\f\v\x1c\x85\u2028\u2029":
+            self.runs(self.read(f"    # a comment {sign} that goes on\n"
+                                f"    for i in range({ROWS}):\n"
+                                "        B[i] = helper(A[i]) + T.float32(STEP[0])\n"),
+                      lambda x: x + 2)
+
+    def test_long_programs(self):
+        """Some milliseconds a statement, however many there are."""
+        count = 600
+        start = time.process_time()
+        self.runs(self.read(f"    for i in range({ROWS}):\n        B[i] = A[i]\n" + "".join(
+            f"    for i{k} in range({ROWS}):\n        B[i{k}] = B[i{k}] + T.float32(STEP[0])\n"
+            for k in range(count))), lambda x: x + 2 * count)
+        self.assertLess(time.process_time() - start, 0.02 * count)
 
     def test_annotations_of_a_class(self):
         shape = (ROWS,)

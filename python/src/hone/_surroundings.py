@@ -177,7 +177,7 @@ class Surroundings:
         if self._values:
             yield "; ".join(self._values.values())
         for source in self._sources.values():
-            yield from source.splitlines()
+            yield from source.rstrip("\n").split("\n")  # str.splitlines knows more ends of lines
 
 
 _MODULES = {"I": "ir", "R": "relax", "T": "tir"}

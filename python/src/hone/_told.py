@@ -57,12 +57,25 @@ def _free_names(node: ast.AST) -> Set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
+def _lines(text: str) -> List[bytes]:
+    """As Python counts them: other signs that end a line for str.splitlines end none here."""
+    return text.encode().splitlines(True)
+
+
+def _segment(lines: List[bytes], node: Any) -> str:
+    """The text of an expression; ast.get_source_segment divides all of the text at each call."""
+    found = lines[node.lineno - 1:node.end_lineno]
+    found[-1] = found[-1][:node.end_col_offset]
+    found[0] = found[0][node.col_offset:]
+    return b"".join(found).decode()
+
+
 class _Finder(ast.NodeVisitor):
     """Finds the largest expressions that Python can tell, and decorators."""
 
     def __init__(self, tree: ast.AST, around: Mapping[str, Any], name_of: NameOf,
-                 text: str) -> None:
-        self._around, self._name_of, self._text = around, name_of, text
+                 lines: List[bytes]) -> None:
+        self._around, self._name_of, self._lines = around, name_of, lines
         self._own = _own_names(tree)
         self.changes: List[Change] = []
 
@@ -90,7 +103,7 @@ class _Finder(ast.NodeVisitor):
         if isinstance(value, Words):  # T.float32 is text; tools.T is a name for T
             inner = self._value(node.value) if isinstance(node, ast.Attribute) else value
             value = _FAILED if isinstance(inner, Words) else value
-        segment = ast.get_source_segment(self._text, node) or ""
+        segment = _segment(self._lines, node)
         name = "" if value is _FAILED else \
             self._name_of(segment, value, not isinstance(node, ast.Call), self._own)
         if not name:
@@ -121,9 +134,8 @@ class _Finder(ast.NodeVisitor):
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _visit_scope
 
 
-def _changed(text: str, changes: List[Change]) -> str:
+def _changed(lines: List[bytes], changes: List[Change]) -> str:
     """The text with the changes, from the last one on; a decorator takes its sign along."""
-    lines = [line.encode() for line in text.splitlines(True)]
     for node, word in sorted(changes, reverse=True,
                              key=lambda change: (change[0].lineno, change[0].col_offset)):
         first, last = node.lineno - 1, node.end_lineno - 1
@@ -143,9 +155,10 @@ def told(text: str, around: Mapping[str, Any], name_of: NameOf) -> str:
         tree = ast.parse(text)
     except SyntaxError:
         return text
-    finder = _Finder(tree, around, name_of, text)
+    lines = _lines(text)
+    finder = _Finder(tree, around, name_of, lines)
     finder.visit(tree)
-    return _changed(text, finder.changes)
+    return _changed(lines, finder.changes)
 
 
 def as_name(segment: str) -> str:
