@@ -1,15 +1,21 @@
 """Programs loaded, changed, interpreted, compiled and called."""
+import _thread
+import contextlib
 import copy
 import gc
 import importlib.util
+import io
 import os
 import pickle
 import tempfile
+import threading
 import unittest
 import weakref
 
 import hone
 import numpy as np
+
+from hone import _library
 
 from programs import HALF, SIZED, SOURCE, Case, Layer, N, numbers, product
 
@@ -288,6 +294,30 @@ class External(Case):
         hone.register("python.twice", None)
         with self.assertRaises(hone.NotFoundError):
             model(x)
+    def test_threads_of_others_print_what_is_raised(self):
+        done = threading.Event()
+
+        def of_the_pool():
+            threading.current_thread()  # as logging does: from here on Python knows a dummy
+            _library.keep_raised(KeyError("of the pool"))
+            done.set()
+
+        with contextlib.redirect_stderr(io.StringIO()) as printed:
+            _thread.start_new_thread(of_the_pool, ())
+            self.assertTrue(done.wait(60))
+        self.assertIn("of the pool", printed.getvalue())
+
+    def test_what_was_raised_is_of_one_call(self):
+        def recovers(x, out):
+            _library.keep_raised(KeyError("of this call"))
+            out[:] = x
+
+        hone.register("python.twice", recovers)
+        x = numbers(2, 3)
+        self.same(hone.load(CALLS).interpret(x), x)
+        hone.register("python.twice", None)
+        with self.assertRaisesRegex(hone.InvalidError, "program:"):
+            hone.load("no_name.py\n")
 
 
 if __name__ == "__main__":

@@ -227,23 +227,30 @@ _raised = threading.local()
 def keep_raised(raised: BaseException) -> None:
     """What a function that the library calls has raised, for when the library is back with an
     error; printed where the thread is none of Python's, which calls nothing."""
-    if any(thread.ident == threading.get_ident() for thread in threading.enumerate()):
+    if _is_of_python(threading.get_ident()):
         _raised.value = raised
     else:
         traceback.print_exception(type(raised), raised, raised.__traceback__)
 
 
+def _is_of_python(ident: int) -> bool:
+    """A thread of others is in the list, too, as a dummy, once it has asked who it is."""
+    return any(thread.ident == ident and not isinstance(thread, threading._DummyThread)
+               for thread in threading.enumerate())
+
+
 def _check(error: Optional[int], *_: Any) -> None:
+    raised: Optional[BaseException] = getattr(_raised, "value", None)
+    if raised is not None:
+        _raised.value = None
     if not error:
         return
     kind = (LIB.hone_error_kind(error) or b"").decode()
     message = (LIB.hone_error_message(error) or b"").decode("utf-8", "replace")
     LIB.hone_error_free(error)
     made = _errors.make(kind, message)
-    raised: Optional[BaseException] = getattr(_raised, "value", None)
     if raised is None:
         raise made
-    _raised.value = None
     raise raised from made
 
 
