@@ -140,10 +140,10 @@ struct hone_feature_state {
     int32_t vector_registers; /* of the target, which are looked up by its name */
     feature_loop loops[MAX_LOOPS];
     int depth;
-    double extra;               /* iterations of loops that did not fit on the stack */
-    int64_t unroll_step;        /* of the innermost annotation around */
-    int64_t wishes[WISH_COUNT]; /* likewise; 0 = nobody has it */
-    int guards;                 /* predicates and conditions around */
+    double extra;              /* iterations of loops that did not fit on the stack */
+    int64_t unroll_step;       /* of the innermost annotation around */
+    double wishes[WISH_COUNT]; /* likewise; 0 = nobody has it */
+    int guards;                /* predicates and conditions around */
     bool in_init, failed;
     hone_node_id
         root; /* whose nests may be of constants alone; HONE_NO_ID: there are no constants */

@@ -284,7 +284,7 @@ static void describe(hone_feature_state *s, feature_row *row) {
     write_shape(s, out + COLUMN_SHAPE);
     write_target(s, out + COLUMN_TARGET);
     for (int i = 0; i < WISH_COUNT; i++)
-        out[COLUMN_WISH + i] = slog((double)s->wishes[i]);
+        out[COLUMN_WISH + i] = slog(s->wishes[i]);
     row->cycles = feature_write_tile(s, out + COLUMN_TILE);
     row->traffic[0] = traffic(s, (double)s->target->l1d_bytes);
     row->traffic[1] = traffic(s, (double)s->target->l2_bytes);

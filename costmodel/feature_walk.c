@@ -64,10 +64,10 @@ static int64_t unroll_step(const hone_attrs *attrs, int64_t around) {
 
 /* What lowering is asked for at a loop, for all that is below it: a number each; one that may be 0
  * counts from 1. */
-static void note_wishes(const hone_attrs *attrs, int64_t *io) {
+static void note_wishes(const hone_attrs *attrs, double *io) {
     static const struct {
         const char *key;
-        int64_t base;
+        double base;
     } wishes[WISH_COUNT] = {
         {"pragma_vector_reduce",   0},
         {"pragma_prefetch",        0},
@@ -76,7 +76,7 @@ static void note_wishes(const hone_attrs *attrs, int64_t *io) {
     };
     for (size_t i = 0; i < WISH_COUNT && attrs->count; i++) {
         int64_t value = hone_attrs_int(attrs, wishes[i].key, -1);
-        if (value >= 0) io[i] = value + wishes[i].base;
+        if (value >= 0) io[i] = (double)value + wishes[i].base;
     }
 }
 
@@ -87,7 +87,7 @@ static bool is_of_constants(hone_feature_state *s, hone_node_id nest);
 
 static void walk_loop(hone_feature_state *s, hone_node_id id, const hone_node *node, int depth) {
     int64_t around = s->unroll_step, extent = hone_expr_const(node->u.loop.range.extent);
-    int64_t wishes_around[WISH_COUNT];
+    double wishes_around[WISH_COUNT];
     double extra = s->extra;
     if (extent == 0) return;
     memcpy(wishes_around, s->wishes, sizeof wishes_around);

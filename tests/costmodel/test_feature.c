@@ -91,6 +91,15 @@ static const char wished[] =
     "            vi = T.axis.spatial(64, i)\n"
     "            D[vi] = B[vi] * T.float32(2)\n";
 
+/* More than there is of anything. */
+static const char greedy[] =
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
+    "    for i in T.serial(64, annotations={\"pragma_prefetch_stores\": 9223372036854775807}):\n"
+    "        with T.block(\"B\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            B[vi] = A[vi]\n";
+
 static const struct row {
     const char *name, *program, *column;
     int row, rows;
@@ -156,7 +165,8 @@ static const struct row {
     {"another one of a loop around, too",                                       wished,                                                             "wish.streaming_store",                                                                0,2,1},
     {"a distance of 0 is a wish",                                       wished,                                                    "wish.prefetch_stores",                                                       0,2,1},
     {"wishes end with their loops",                                       wished,                                                            "wish.prefetch",                                                               1,2,0                                                  },
-    {"B is 16 iterations away",                                       fused,                                                          "access1.reuse_iterations",                                                             1,2,16                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
+    {"the largest wish of all",                                       greedy,                                                          "wish.prefetch_stores",                                                             0,1,0x1p63                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
+    {"B is 16 iterations away",                                       fused,                                                              "access1.reuse_iterations",                                                                 1,2,16},
 };
 
 static const hone_target target = {
