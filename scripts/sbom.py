@@ -35,7 +35,7 @@ def packages_of(paths):
     out. dpkg-query reads all it knows at each call, so that there is one for all of them."""
     said = subprocess.run(["dpkg-query", "-S", *{each for path in paths for each in spellings(path)}],
                           capture_output=True, text=True, check=False).stdout
-    names = {path: owners.split(",")[0] for owners, path in re.findall(r"^(.*): (/.*)$", said, re.M)}
+    names = {path: owners.split(",")[0] for owners, path in re.findall(r"^(?!(?:local )?diversion )(.*): (/.*)$", said, re.M)}
     fields = output("dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\t${source:Package}\n",
                     *set(names.values()))
     facts = {}
