@@ -105,10 +105,7 @@ typedef struct judged {
 } judged;
 
 static double ask(const tree_forest *forest, const train_trial *s) {
-    double sum = 0;
-    for (uint32_t r = 0; r < s->of.rows.row_count && forest; r++)
-        sum += tree_forest_row(forest, s->rows + (size_t)r * hone_feature_count());
-    return sum;
+    return tree_forest_rows(forest, s->rows, s->of.rows.row_count, hone_feature_count());
 }
 
 static double score(const knowledge *k, const train_trial *s) {

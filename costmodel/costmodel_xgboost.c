@@ -53,18 +53,12 @@ static void destroy(hone_costmodel *base) {
     hone_free(self);
 }
 
-static double ask(const tree_forest *forest, const hone_costmodel_rows *rows, uint32_t columns) {
-    double sum = 0;
-    for (uint32_t r = 0; r < rows->row_count && forest; r++)
-        sum += tree_forest_row(forest, rows->data + (size_t)r * columns);
-    return sum;
-}
-
 /* forest, near NULL: not trained yet. */
 static double rate(const xgboost_model *self, const tree_forest *forest, const nearby *near,
                    const hone_hash128 *group, const hone_costmodel_rows *rows) {
     uint32_t columns = self->base.options.feature_count;
-    double before = ask(self->prior, rows, columns), own = ask(forest, rows, columns);
+    double before = tree_forest_rows(self->prior, rows->data, rows->row_count, columns);
+    double own = tree_forest_rows(forest, rows->data, rows->row_count, columns);
     return nearby_score(near, group, rows, columns, before, own);
 }
 

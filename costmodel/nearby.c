@@ -240,13 +240,6 @@ static uint32_t choose(const train_sample **samples, uint32_t count) {
     return MOST_SAMPLES;
 }
 
-static double ask(const tree_forest *forest, const train_sample *s, uint32_t columns) {
-    double sum = 0;
-    for (uint32_t r = 0; r < s->row_count && forest; r++)
-        sum += tree_forest_row(forest, s->rows + (size_t)r * columns);
-    return sum;
-}
-
 static double best_of(const fit *f) {
     double best = INFINITY;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -261,8 +254,8 @@ static void look(const fit *f, const tree_forest *prior, const tree_forest *own)
         const train_sample *s = f->samples[i];
         double ratio = isnan(s->time_ns) ? SLOWEST : fmin(s->time_ns / best, SLOWEST);
         describe(s->rows, s->row_count, f->columns, f->described + (size_t)i * (f->columns + 1));
-        f->before[i] = ask(prior, s, f->columns);
-        f->own[i] = f->before[i] + ask(own, s, f->columns);
+        f->before[i] = tree_forest_rows(prior, s->rows, s->row_count, f->columns);
+        f->own[i] = f->before[i] + tree_forest_rows(own, s->rows, s->row_count, f->columns);
         f->target[i] = -log(ratio);
     }
 }

@@ -64,6 +64,14 @@ double tree_forest_row(const tree_forest *forest, const float *row) {
     return sum;
 }
 
+double tree_forest_rows(const tree_forest *forest, const float *rows, uint32_t row_count,
+                        uint32_t columns) {
+    double sum = 0;
+    for (uint32_t r = 0; r < row_count && forest; r++)
+        sum += tree_forest_row(forest, rows + (size_t)r * columns);
+    return sum;
+}
+
 /* ---- XGBoost's text: "0:[f3<1.5] yes=1,no=2,missing=1\n\t1:leaf=0.25\n..." ---- */
 
 typedef struct parsed_node {

@@ -31,5 +31,8 @@ size_t tree_forest_count(const tree_forest *forest); /* 0 for NULL */
 
 /* The sum of the trees for one row. */
 double tree_forest_row(const tree_forest *forest, const float *row);
+/* The sum of these over the rows of a candidate; 0 for NULL. */
+double tree_forest_rows(const tree_forest *forest, const float *rows, uint32_t row_count,
+                        uint32_t columns);
 
 #endif
