@@ -9,7 +9,7 @@
  *
  * and so does the other side, where it is a copy, too. All that is read of such a buffer must be
  * factors of int32 products, which may be less a zero point. */
-#include "lower/dot/widen_pairs.h"
+#include "lower/dot/widen_copies.h"
 
 #include "lower/dot/own_buffers.h"
 #include "lower/ground/passes.h"

@@ -7,6 +7,8 @@
  *   C[j] = C[j] + float32(X[k]) * float32(P[k, j])       C[j] = C[j] + float32(X[k]) * P[k, j]
  *
  * Pairs of numbers side by side stay: codegen has instructions for sums of their products. */
+#include "lower/dot/widen_copies.h"
+
 #include <math.h>
 
 #include "lower/dot/own_buffers.h"
@@ -20,6 +22,7 @@ typedef struct widening {
     double *reads; /* by buffer: how many elements are read of it */
     double *room;  /* how many it has, of all its allocations; INFINITY: not known */
     double now;    /* iterations of the statement that is looked at */
+    double most;   /* elements of a buffer that is widened */
 } widening;
 
 static bool is_narrow(const widening *w, hone_buffer b) {
@@ -79,6 +82,11 @@ static void visit_statement(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, visit, w);
 }
 
+static bool is_worth_it(const widening *w, hone_buffer b) {
+    double room = w->room[b];
+    return room > 0 && room <= w->most && w->reads[b] >= MANY_READS * room;
+}
+
 static bool find_copies(widening *w) {
     bool is_any = false;
     lower_find_own_buffers(w->func, w->is_copy);
@@ -89,7 +97,7 @@ static bool find_copies(widening *w) {
     hone_tree_walk_exprs(w->func, 0, false, visit_statement, w);
     is_any = false;
     for (hone_buffer b = 0; b < w->func->buffer_count; b++)
-        is_any |= w->is_copy[b] &= w->room[b] > 0 && w->reads[b] >= MANY_READS * w->room[b];
+        is_any |= w->is_copy[b] &= is_worth_it(w, b);
     return is_any;
 }
 
@@ -104,20 +112,19 @@ static const hone_expr *reload(void *ctx, hone_ir *ir, const hone_expr *e) {
     return e;
 }
 
-static hone_status store_wide(hone_lower *lower, const widening *w) {
-    hone_func *func = lower->func;
+static hone_status store_wide(hone_func *func, const widening *w) {
+    hone_ir ir = {.arena = func->arena};
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || !w->is_copy[node->u.store.buffer]) continue;
-        node->u.store.value = hone_expr_cast(&lower->ir, HONE_DTYPE_F32, node->u.store.value);
+        node->u.store.value = hone_expr_cast(&ir, HONE_DTYPE_F32, node->u.store.value);
     }
-    return hone_ir_finish(&lower->ir);
+    return hone_ir_finish(&ir);
 }
 
-hone_status lower_widen_floats(hone_lower *lower) {
-    hone_func *func = lower->func;
+hone_status hone_widen_floats(hone_func *func, double most_bytes) {
     size_t count = func->buffer_count + 1;
-    widening w = {.func = func};
+    widening w = {.func = func, .most = most_bytes / (double)sizeof(float)};
     w.is_copy = hone_arena_zalloc(func->arena, count * sizeof *w.is_copy);
     w.reads = hone_arena_zalloc(func->arena, count * sizeof *w.reads);
     w.room = hone_arena_zalloc(func->arena, count * sizeof *w.room);
@@ -127,5 +134,9 @@ hone_status lower_widen_floats(hone_lower *lower) {
         if (w.is_copy[b]) func->buffers[b].dtype = HONE_DTYPE_F32;
     }
     HONE_TRY(hone_tree_transform(func, 0, reload, &w, false));
-    return store_wide(lower, &w);
+    return store_wide(func, &w);
+}
+
+hone_status lower_widen_floats(hone_lower *lower) {
+    return hone_widen_floats(lower->func, INFINITY);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lower/dot/widen_pairs.h"
+#include "lower/dot/widen_copies.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/passes.h"
 #include "support/data/tensor.h"
@@ -15,6 +15,10 @@
 /* Packing rearranges and pads, a transformation of 3x3 filters to 6x6 makes four of one; what grows
  * more than this is computed, not stored. */
 enum { MAX_GROWTH = 8 };
+
+/* Short floats are packed as float32 up to here: more would not stay in a core's caches, and a
+ * model of many short floats was made to be small. */
+enum { MAX_WIDENED_BYTES = 1 << 18 };
 
 typedef struct nest {
     hone_node_id node;
@@ -366,12 +370,20 @@ static void drop_written(splitter *s) {
     }
 }
 
+/* Constants are to be packed as lowering wants them. */
+static hone_status widen_copies(hone_func *func) {
+    hone_node_id root = hone_func_root_block(func);
+    HONE_TRY(hone_widen_pairs(func));
+    if (root == HONE_NO_ID || lower_has_threads(func, root)) return HONE_OK;
+    return hone_widen_floats(func, MAX_WIDENED_BYTES);
+}
+
 hone_status hone_split_constants(const hone_func *func, const bool *is_constant, hone_arena *arena,
                                  hone_constant_split *out_split) {
     memset(out_split, 0, sizeof *out_split);
     hone_func *widened = hone_func_clone(arena, func);
     if (!widened) return LOWER_NO_MEMORY();
-    HONE_TRY(hone_widen_pairs(widened)); /* constants are to be packed as lowering wants them */
+    HONE_TRY(widen_copies(widened));
     func = widened;
     hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : HONE_NO_ID;
     if (root == HONE_NO_ID || hone_func_node(func, root)->u.block.block->match_count > 0) {

@@ -8,7 +8,9 @@
  *
  * so that weights are laid out (or transformed) once, when a model is compiled. Whole nests of the
  * root block move, in their order: those that read constants, and buffers that only such nests
- * write. A nest that waits on anything else, has effects or memory of its own stays.
+ * write. A nest that waits on anything else, has effects or memory of its own stays. What is packed
+ * has the type that lowering gives it (lower/dot/widen_copies.h); for CPUs float32 of short floats
+ * that are read often, unless those are many.
  *
  * Lifetime: results share parts of the program that was split, whose arena must outlive them.
  */

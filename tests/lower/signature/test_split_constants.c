@@ -116,10 +116,38 @@
                       "+ vl], "                                                                    \
                       "T.float32(0))\n" MATMUL
 
+/* A packed matrix of float16, all of which is read for each of some rows, and widened. */
+#define OF_SHORT_FLOATS(rows, wide)                                                                \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((" rows ", 8), \"float32\"), W: T.Buffer((8, " wide                      \
+    "), \"float16\"), Y: T.Buffer((" rows ", " wide "), \"float32\")):\n"                          \
+    "    P = T.alloc_buffer((" wide ", 8), \"float16\")\n" NEST(                                   \
+        "pack", wide ", 8", "SS", "j, k",                                                          \
+        "vj, vk") "            P[vj, vk] = W[vk, vj]\n" NEST("matmul", rows ", " wide ", 8",       \
+                                                             "SSR", "i, j, k",                     \
+                                                             "vi, vj, vk") "            with "     \
+                                                                           "T.init():\n"           \
+                                                                           "                "      \
+                                                                           "Y[vi, vj] = "          \
+                                                                           "T.float32(0)\n"        \
+                                                                           "            Y[vi, "    \
+                                                                           "vj] = Y[vi, vj] + "    \
+                                                                           "X[vi, vk] * "          \
+                                                                           "T.Cast(\"float32\", "  \
+                                                                           "P[vj, vk])\n"
+
+#define SHORT_FLOATS OF_SHORT_FLOATS("9", "40")
+#define READ_SELDOM OF_SHORT_FLOATS("5", "40")
+#define MANY_SHORT_FLOATS OF_SHORT_FLOATS("9", "8200")
+#define WIDE_P "W:float16 P | X Y P"
+#define SHORT_P "W:float16 P:float16 | X Y P:float16"
+
 static const struct row {
     const char *name, *program;
     const char *constants; /* names of the parameters that are */
-    const char *want;      /* names of the parameters of both parts; NULL = no split */
+    const char *want;      /* names of the parameters of both parts, and their types where they are
+                              not float32; NULL = no split */
 } rows[] = {
     {"packed weight",                      HEAD ALLOC_P PACK MATMUL,      "W",   "W P | X V Y P"  },
     {"all of the rest is a sum",           HEAD ALLOC_P PACK SUM_OUTSIDE, "W",   "W P | X V Y P"  },
@@ -136,6 +164,9 @@ static const struct row {
     {"what is asked for early is packed",  PREFETCHED,                    "W",   "W P | X V Y P"  },
     {"what grows too much is computed",    SPREAD,                        "V",   NULL             },
     {"conditions and padding",             PADDED,                        "W",   "W P | X V Y P"  },
+    {"short floats are packed wide",       SHORT_FLOATS,                  "W",   WIDE_P           },
+    {"but not for few reads",              READ_SELDOM,                   "W",   SHORT_P          },
+    {"nor where they are many",            MANY_SHORT_FLOATS,             "W",   SHORT_P          },
 };
 
 static bool names(const char *list, const char *name) {
@@ -152,8 +183,12 @@ static const char *param_name(const hone_func *func, uint32_t i) {
 }
 
 static void list_params(const hone_func *func, hone_str *out) {
-    for (uint32_t i = 0; i < func->param_count; i++)
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        hone_dtype dtype = func->buffers[func->params[i].buffer].dtype;
         hone_str_printf(out, "%s%s", i ? " " : "", param_name(func, i));
+        if (!hone_dtype_equal(dtype, HONE_DTYPE_F32))
+            hone_str_printf(out, ":%s", HONE_DTYPE_NAME(dtype));
+    }
 }
 
 static hone_tensor *make_tensor(const hone_func *func, hone_buffer buffer, hone_rng *rng) {
@@ -181,7 +216,7 @@ static void check_agree(const hone_func *func, const hone_constant_split *split)
     for (uint32_t i = 0; i < split->input_count; i++)
         inputs[i] = args[split->inputs[i]];
     for (uint32_t i = 0; i < split->output_count; i++) {
-        packed[i] = make_tensor(func, split->outputs[i], &rng);
+        packed[i] = make_tensor(split->rest, split->outputs[i], &rng);
         inputs[split->input_count + i] = packed[i];
     }
     HONE_ASSERT_OK(hone_interp_func(split->constants, inputs, split->constants->param_count,
