@@ -119,8 +119,18 @@ static bool are_nested(verifier *v, const hone_buffer_info *info) {
     return true;
 }
 
+/* The block shows a region of another buffer as this one, whose strides are that one's. */
+static bool is_match(const verifier *v, hone_node_id id, hone_buffer buffer) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+    for (uint32_t i = 0; block && i < block->match_count; i++)
+        if (block->matches[i].buffer == buffer) return true;
+    return false;
+}
+
 /* Strides of what is allocated keep its elements apart. */
-static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+static void check_strides(verifier *v, hone_node_id id, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
     uint32_t fuel = MOST_STEPS;
     bool is_known = true;
     for (uint32_t d = 0; d < info->rank; d++) {
@@ -134,7 +144,7 @@ static void check_strides(verifier *v, hone_node_id id, const hone_buffer_info *
         is_known &= stride >= 0 && stride <= INT32_MAX && extent >= 1 && extent <= INT32_MAX;
     }
     if (!is_known) {
-        if (!are_nested(v, info))
+        if (!is_match(v, id, buffer) && !are_nested(v, info))
             verify_error(v, id,
                          "nothing shows that the strides of buffer '%s' keep its elements "
                          "apart",
@@ -170,7 +180,7 @@ static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) 
     }
     if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
     bool is_own = info->alias_of == HONE_NO_ID && id != HONE_NO_ID;
-    if (is_own && info->strides) check_strides(v, id, info);
+    if (is_own && info->strides) check_strides(v, id, buffer);
 }
 
 void verify_declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
