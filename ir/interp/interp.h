@@ -13,6 +13,11 @@
  * iteration's own, wherever it is allocated: lowering will put it there. That one reads what
  * another one wrote is a race still.
  *
+ * Threads of a block may touch one element of shared memory, as lowering makes them wait for each
+ * other between statements; that two of them store different values there within one statement is
+ * a race, in whatever order they run: S[t % 32] of 64 threads. Where they wait for each other, all
+ * that they touch between two syncs counts. (Atomic updates and sums over threads are none.)
+ *
  * allow_repeats: an iteration may write what another one wrote if that is the value which is there.
  * Schedules make such programs of blocks whose instances run more than once; in a program that was
  * written by hand it is more likely a mistake.

@@ -76,6 +76,13 @@ typedef struct xshadow {
     bool is_atomic; /* the readers are those who updated it atomically since then */
 } xshadow;
 
+/* When an element of shared memory was stored last, and by which thread of its block; task = 0: not
+ * yet (see interp_at_once.c). */
+typedef struct xinstant {
+    uint64_t moment, thread;
+    uint32_t task;
+} xinstant;
+
 /* How a fragment of a matrix unit was loaded last (interp_matrix.c); m = 0: never. */
 typedef struct xfragment {
     int32_t m, n, k;
@@ -91,14 +98,15 @@ typedef struct xerror {
 typedef struct xstore {
     uint8_t *data;
     int64_t elements, capacity;
-    int64_t row;       /* extent of the last dimension; 0: there is one dimension at most */
-    hone_dtype dtype;  /* as stored: f64 for every float when widened */
-    bool is_argument;  /* belongs to the caller */
-    bool is_shared;    /* scope "shared": threads work on it together */
-    bool *is_written;  /* NULL unless check_uninitialised and not an argument */
-    xshadow *shadow;   /* NULL unless check_races */
-    uint32_t *flights; /* by element: the copy under way to it (interp_async.c), or NULL */
-    xerror *bounds;    /* by element; NULL unless out_bounds */
+    int64_t row;        /* extent of the last dimension; 0: there is one dimension at most */
+    hone_dtype dtype;   /* as stored: f64 for every float when widened */
+    bool is_argument;   /* belongs to the caller */
+    bool is_shared;     /* scope "shared": threads work on it together */
+    bool *is_written;   /* NULL unless check_uninitialised and not an argument */
+    xshadow *shadow;    /* NULL unless check_races */
+    xinstant *instants; /* by element; NULL unless check_races and is_shared */
+    uint32_t *flights;  /* by element: the copy under way to it (interp_async.c), or NULL */
+    xerror *bounds;     /* by element; NULL unless out_bounds */
     xfragment fragment;
     hone_tensor *argument; /* what a widened argument is written back to */
 } xstore;
@@ -411,6 +419,16 @@ void race_update(machine *m, xstore *s, int64_t at, hone_buffer id);
 /* The option allow_repeats is set, and the element holds the value already that is about to be
  * stored (m->fresh): writing it again is no race. */
 bool race_is_repeat(const machine *m, hone_buffer id, int64_t at);
+/* race_is_repeat, whatever the option says. */
+bool race_is_same_value(const machine *m, hone_buffer id, int64_t at);
+/* The present task and the other one are concurrent through a thread loop over which a block sums
+ * up in the buffer. */
+bool race_sums_up(const machine *m, uint32_t other, hone_buffer buffer);
+
+/* Notes that an element of shared memory is about to be stored (m->fresh), where threads run one
+ * after the other. Ends the run, ILLEGAL, where another thread of the block stores another value
+ * there at once (interp_at_once.c). Only where s->instants is there. */
+void at_once_store(machine *m, xstore *s, int64_t at, hone_buffer id);
 
 /* ---- asynchronous copies (interp_async.c) ---- */
 /* With check_races: the element is on its way with the group that is being filled, until that was

@@ -337,6 +337,11 @@ static void attach_checks(machine *m, xstore *s, bool counts_writes) {
         if (!s->shadow) machine_out_of_memory(m);
         memset(s->shadow, 0, count * sizeof *s->shadow);
     }
+    if (m->options.check_races && s->is_shared) {
+        if (!s->instants) s->instants = hone_malloc(count * sizeof *s->instants);
+        if (!s->instants) machine_out_of_memory(m);
+        memset(s->instants, 0, count * sizeof *s->instants);
+    }
     if (m->options.out_bounds) {
         if (!s->bounds) s->bounds = hone_malloc(count * sizeof *s->bounds);
         if (!s->bounds) machine_out_of_memory(m);
@@ -349,6 +354,7 @@ static void free_store(xstore *s) {
     if (!s->is_argument) hone_free(s->data);
     hone_free(s->is_written);
     hone_free(s->shadow);
+    hone_free(s->instants);
     hone_free(s->flights);
     hone_free(s->bounds);
     *s = (xstore){0};

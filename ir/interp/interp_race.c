@@ -6,9 +6,10 @@
  *
  * Each element remembers its last writer and two readers since then (the first and the last): when
  * a later writer is concurrent with any reader of one loop execution, it is so with one of those
- * two. Threads of one block may work on shared storage together (they synchronise), and may share a
- * reduction. Where each iteration will have storage of its own they do not meet in it; what one of
- * them reads it must have written itself, though.
+ * two. Threads of one block may work on shared storage together (they synchronise between
+ * statements; interp_at_once.c says what they may store within one), and may share a reduction.
+ * Where each iteration will have storage of its own they do not meet in it; what one of them reads
+ * it must have written itself, though.
  */
 #include "ir/interp/interp_impl.h"
 
@@ -106,11 +107,17 @@ static void check_pair(machine *m, const xstore *s, int64_t at, hone_buffer buff
                                (long long)at, hone_func_buffer(m->func, buffer)->name, what));
 }
 
-bool race_is_repeat(const machine *m, hone_buffer id, int64_t at) {
+bool race_sums_up(const machine *m, uint32_t other, hone_buffer buffer) {
+    uint32_t task = concurrent(m, m->task, other);
+    const xstmt *loop = m->tasks[task].of;
+    return loop && reduces_together(m, loop->node, buffer);
+}
+
+bool race_is_same_value(const machine *m, hone_buffer id, int64_t at) {
     const xbuffer *b = &m->buffers[id];
     uint8_t before[sizeof(double)];
     size_t size = hone_dtype_bytes(b->dtype);
-    if (!m->options.allow_repeats || !m->fresh || size > sizeof before) return false;
+    if (!m->fresh || size > sizeof before) return false;
     uint8_t *element = b->store->data + (size_t)at * size;
     memcpy(before, element, size);
     if (hone_dtype_is_float(b->dtype))
@@ -122,9 +129,14 @@ bool race_is_repeat(const machine *m, hone_buffer id, int64_t at) {
     return is_repeat;
 }
 
+bool race_is_repeat(const machine *m, hone_buffer id, int64_t at) {
+    return m->options.allow_repeats && race_is_same_value(m, id, at);
+}
+
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_write) {
     xshadow *shadow = &s->shadow[at];
     uint32_t me = m->task;
+    if (is_write && s->instants && m->fresh && !m->thread) at_once_store(m, s, at, buffer);
     if (is_write && race_is_repeat(m, buffer, at)) {
         *shadow = (xshadow){.writer = me};
         return;

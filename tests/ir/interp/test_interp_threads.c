@@ -18,6 +18,8 @@ enum { COUNT = 64 };
 #define ROWS                                                                                       \
     "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"                                    \
     "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+#define SHARED(shape) "  S = T.alloc_buffer(" shape ", \"int32\", scope=\"shared\")\n"
+#define AT_ONCE "two threads of a block store different values"
 #define MASK "T.uint32(4294967295)"
 
 static int32_t first_lane(const int32_t *a, int i) {
@@ -273,6 +275,39 @@ static const struct row {
     {"nor what they sum up together", OUTER("(1,)") LANES
      "    with T.sblock(\"sum\"):\n      k = T.axis.reduce(64, t)\n      with T.init():\n        L[0] = 0\n"
      "      L[0] = L[0] + A[k]\n" LANES "    C[t] = L[0]\n", sum_of_all, NULL},
+    {"two threads store different values at once", SHARED("(32,)") LANES "    S[t % 32] = A[t]\n" LANES
+     "    C[t] = S[t % 32]\n", NULL, AT_ONCE},
+    {"of one value", SHARED("(64,)") LANES "    S[t // 2 * 2] = A[t // 2 * 2]\n" LANES
+     "    C[t] = S[t // 2 * 2] * 0 + A[t]\n", itself, NULL},
+    {"by lanes of vectors", SHARED("(80,)") LANES "    for v in T.vectorized(2):\n      S[t + v] = A[t] + v\n" LANES
+     "    C[t] = S[t]\n", NULL, AT_ONCE},
+    {"in a row of threads each", SHARED("(16,)") ROWS "      S[x] = A[y * 16 + x]\n" ROWS "      C[y * 16 + x] = S[x]\n",
+     NULL, AT_ONCE},
+    {"by blocks of axes", SHARED("(32,)") LANES
+     "    with T.sblock(\"put\"):\n      i = T.axis.spatial(64, t)\n      S[i % 32] = A[i]\n" LANES
+     "    with T.sblock(\"get\"):\n      i = T.axis.spatial(64, t)\n      C[i] = S[i % 32]\n", NULL, AT_ONCE},
+    {"in different iterations is another time", SHARED("(64,)") LANES
+     "    for k in range(2):\n      if t // 32 == k:\n        S[t % 32] = A[t]\n" LANES
+     "    C[t] = A[t] + 0 * S[t % 32]\n", itself, NULL},
+    {"in different blocks of threads is another place", SHARED("(32,)")
+     "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+     "    for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n      S[t] = A[b * 32 + t]\n"
+     "    for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n      C[b * 32 + t] = S[t]\n", itself, NULL},
+    {"by virtual threads is one after the other", SHARED("(32,)")
+     "  for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "    for v in T.thread_binding(2, thread=\"vthread.x\"):\n      S[t] = A[v * 32 + t]\n"
+     "  for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "    for v in T.thread_binding(2, thread=\"vthread.x\"):\n      C[v * 32 + t] = A[v * 32 + t] + 0 * S[t]\n",
+     itself, NULL},
+    {"by one thread whose tag is bound twice", SHARED("(64,)") LANES
+     "    for u in T.thread_binding(64, thread=\"threadIdx.x\"):\n      S[u] = A[u] + t - u\n" LANES
+     "    C[t] = A[t] + 0 * S[t]\n", itself, NULL},
+    {"to sum up together", SHARED("(1,)") LANES
+     "    with T.sblock(\"sum\"):\n      k = T.axis.reduce(64, t)\n      with T.init():\n        S[0] = 0\n"
+     "      S[0] = S[0] + A[k]\n" LANES "    C[t] = S[0]\n", sum_of_all, NULL},
+    {"to sum up without a beginning", SHARED("(1,)") LANES "    S[0] = 0\n" LANES
+     "    with T.sblock(\"sum\"):\n      k = T.axis.reduce(64, t)\n      S[0] = S[0] + A[k]\n" LANES
+     "    C[t] = S[0]\n", NULL, AT_ONCE},
 };
 /* clang-format on */
 
