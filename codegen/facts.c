@@ -1,40 +1,11 @@
 /* codegen/facts.c - what both generators must agree on. */
 #include "codegen/facts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/core/attributes.h"
 #include "support/data/dtype_dlpack.h"
 #include "support/data/float16.h"
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(a, *(const char *const *)b);
-}
-
-static bool is_libm(const char *name) {
-    static const char *const names[] = {
-        "acos",       "acosf",  "acosh",     "acoshf",     "asin",     "asinf",     "asinh",
-        "asinhf",     "atan",   "atan2",     "atan2f",     "atanf",    "atanh",     "atanhf",
-        "cbrt",       "cbrtf",  "ceil",      "ceilf",      "copysign", "copysignf", "cos",
-        "cosf",       "cosh",   "coshf",     "erf",        "erfc",     "erfcf",     "erff",
-        "exp",        "exp2",   "exp2f",     "expf",       "expm1",    "expm1f",    "fabs",
-        "fabsf",      "floor",  "floorf",    "fma",        "fmaf",     "fmax",      "fmaxf",
-        "fmin",       "fminf",  "fmod",      "fmodf",      "hypot",    "hypotf",    "lgamma",
-        "lgammaf",    "log",    "log10",     "log10f",     "log1p",    "log1pf",    "log2",
-        "log2f",      "logf",   "nearbyint", "nearbyintf", "pow",      "powf",      "remainder",
-        "remainderf", "rint",   "rintf",     "round",      "roundf",   "sin",       "sinf",
-        "sinh",       "sinhf",  "sqrt",      "sqrtf",      "tan",      "tanf",      "tanh",
-        "tanhf",      "tgamma", "tgammaf",   "trunc",      "truncf",
-    };
-    return bsearch(name, names, HONE_COUNT(names), sizeof *names, compare_names) != NULL;
-}
-
-bool codegen_is_libm_call(const hone_expr *e) {
-    return e->op != HONE_INTRIN_CALL_PACKED && hone_dtype_is_float(e->dtype) && e->count >= 2 &&
-           e->count <= 4 && e->dtype.lanes == 1 && e->args[0]->kind == HONE_EXPR_STRING &&
-           is_libm(e->args[0]->u.s);
-}
 
 bool codegen_is_c_call(const hone_expr *e) {
     return e->op == HONE_INTRIN_CALL_EXTERN || e->op == HONE_INTRIN_CALL_PURE_EXTERN;

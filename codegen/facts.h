@@ -4,12 +4,11 @@
 #define HONE_CODEGEN_FACTS_H
 
 #include "ir/core/func.h"
+#include "ir/core/libm.h"
 #include "support/core/strbuf.h"
 
 /* ---- external calls ---- */
 
-/* A function of libm by its name, called directly: float in, float out. */
-bool codegen_is_libm_call(const hone_expr *e);
 /* call_extern and call_pure_extern follow the rules of C: pointers and numbers in, one number or
  * nothing out. Others follow hone_extern (abi.h). */
 bool codegen_is_c_call(const hone_expr *e);

@@ -82,10 +82,9 @@ static hone_status view_all(hone_arena *arena, size_t count, DLTensor *const *gi
 static hone_status find_extern(const char *name, void *(*find)(void *library, const char *name),
                                void **out) {
     *out = find(RTLD_DEFAULT, name);
-    return *out ? HONE_OK
-                : HONE_ERROR(HONE_CODE_NOT_FOUND,
-                             "external function '%s' was not found: <hone/extern.h> says its form",
-                             name);
+    return *out
+               ? HONE_OK
+               : HONE_ERROR(HONE_CODE_NOT_FOUND, "it was not found: <hone/extern.h> says its form");
 }
 
 static hone_status call_packed(void *ctx, const char *name, hone_tensor *const *args,

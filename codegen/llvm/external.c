@@ -1,6 +1,7 @@
 /* codegen/llvm/external.c - calls of external functions, and of libm by name.
  *
- * call_pure_extern("float32", "tanhf", x) with a name that libm has is a direct call. Other
+ * call_pure_extern("float32", "tanhf", x) with a name that libm has (ir/core/libm.h) is a direct
+ * call with C's types. Other
  * call_extern follow the rules of C: a function that the program brought along, else one that
  * rt->find_extern knows. call_packed follows hone_extern: an array of pointers, with shapes and
  * ranks; a scalar argument is a rank-0 tensor, and a call that gives a value other than int32 gets
@@ -9,18 +10,20 @@
 #include "lower/ground/lower.h"
 #include "runtime/model/model_rt.h"
 
-static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
-    LLVMTypeRef types[4], result = gen_type(g, e->dtype);
-    LLVMValueRef args[4];
-    unsigned count = e->count - 1u;
-    for (unsigned i = 0; i < count; i++) {
-        args[i] = gen_value(g, e->args[i + 1]);
-        types[i] = LLVMTypeOf(args[i]);
+static LLVMValueRef libm(gen *g, const hone_expr *e, const hone_libm *called) {
+    hone_dtype dtype = called->is_float32 ? HONE_DTYPE_F32 : HONE_DTYPE_F64;
+    LLVMTypeRef types[HONE_LIBM_MAX_ARGS];
+    LLVMValueRef args[HONE_LIBM_MAX_ARGS];
+    for (uint32_t i = 0; i < called->count; i++) {
+        const hone_expr *arg = e->args[i + 1];
+        args[i] = gen_cast(g, arg->dtype, dtype, gen_value(g, arg));
+        types[i] = gen_type(g, dtype);
     }
-    LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
-    if (!function) function = LLVMAddFunction(g->module, name, type);
-    return LLVMBuildCall2(g->builder, type, function, args, count, "");
+    LLVMTypeRef type = LLVMFunctionType(gen_type(g, dtype), types, called->count, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(g->module, called->name);
+    if (!function) function = LLVMAddFunction(g->module, called->name, type);
+    LLVMValueRef value = LLVMBuildCall2(g->builder, type, function, args, called->count, "");
+    return gen_cast(g, dtype, e->dtype, value);
 }
 
 /* An argument: where its data lies, and its shape. */
@@ -214,6 +217,6 @@ LLVMValueRef gen_extern_call(gen *g, const hone_expr *e) {
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
     const char *name = e->args[0]->u.s;
-    if (codegen_is_libm_call(e)) return libm(g, e, name);
+    if (hone_libm_of_call(e)) return libm(g, e, hone_libm_of_call(e));
     return codegen_is_c_call(e) ? c_call(g, e, name) : call(g, e, name);
 }

@@ -143,7 +143,7 @@ LLVMValueRef ptx_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
         value = call_by_name(g, e, hone_named_op_same(name));
-        if (!value && codegen_is_libm_call(e)) value = ptx_libm_call(g, e, name);
+        if (!value && hone_libm_of_call(e)) value = ptx_libm_call(g, e, name);
         return value ? value : refuse(g, e, name);
     case HONE_INTRIN_CALL_PACKED:
         return refuse(g, e, name);

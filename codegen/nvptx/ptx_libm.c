@@ -294,8 +294,9 @@ LLVMValueRef ptx_libm_call(gen *g, const hone_expr *e, const char *name) {
     if (type == g->f32 && name[length - 1] == 'f')
         name = hone_arena_printf(g->arena, "%.*s", (int)length - 1, name);
     if (!name || (type != g->f32 && type != g->f64) || count > 4) return NULL;
+    hone_dtype dtype = type == g->f32 ? HONE_DTYPE_F32 : HONE_DTYPE_F64;
     for (unsigned i = 0; i < count; i++)
-        args[i] = gen_value(g, e->args[i + 1]);
+        args[i] = gen_cast(g, e->args[i + 1]->dtype, dtype, gen_value(g, e->args[i + 1]));
     LLVMValueRef value = by_instruction(g, name, type, args, count);
     if (value || !hone_intrin_find(name, &intrin)) return value;
     return gen_vector_math(g, intrin, args, 1);

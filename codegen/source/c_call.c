@@ -367,14 +367,30 @@ static c_text plain_call(c_gen *g, const hone_expr *e) {
     return (c_text){result, C_PREC_POSTFIX};
 }
 
+/* With the types of C's own: what differs is converted. */
+static c_text libm_call(c_gen *g, const hone_expr *e, const hone_libm *libm) {
+    hone_dtype dtype = libm->is_float32 ? HONE_DTYPE_F32 : HONE_DTYPE_F64;
+    size_t length = strlen(libm->name) - (libm->is_float32 ? 1 : 0);
+    const char *args = "";
+    for (uint32_t i = 1; i <= libm->count; i++) {
+        c_text value = c_value(g, e->args[i]);
+        bool is_cast = !hone_dtype_equal(e->args[i]->dtype, dtype);
+        if (is_cast) value.s = c_printf(g, "(%s)(%s)", c_type(g, dtype), value.s);
+        args = c_printf(g, "%s%s%s", args, i > 1 ? ", " : "", value.s);
+    }
+    const char *call =
+        c_printf(g, "%.*s%s(%s)", (int)length, libm->name, float_end(g, dtype), args);
+    if (libm->is_float32 || hone_dtype_equal(e->dtype, dtype))
+        return (c_text){call, C_PREC_POSTFIX};
+    return (c_text){c_printf(g, "(%s)%s", c_type(g, e->dtype), call), C_PREC_UNARY};
+}
+
 static c_text external(c_gen *g, const hone_expr *e) {
     if (e->count == 0 || e->args[0]->kind != HONE_EXPR_STRING) {
         return fail(g, HONE_ERROR(HONE_CODE_INVALID, "an external call without a name"));
     }
     const char *function = e->args[0]->u.s;
-    if (codegen_is_libm_call(e)) {
-        return (c_text){c_printf(g, "%s(%s)", function, arguments(g, e, 1)), C_PREC_POSTFIX};
-    }
+    if (hone_libm_of_call(e)) return libm_call(g, e, hone_libm_of_call(e));
     if (g->dialect->is_device) return c_device_call(g, e);
     if (codegen_is_c_call(e)) return plain_call(g, e);
     bool has_value = codegen_gives_value(e);

@@ -241,9 +241,11 @@ static xerror bound_of_call(const xexpr *e, machine *m, double value) {
         return number_of(e->args[0], m).bound;
     case HONE_INTRIN_FMA:
         return bound_of_fma(e, m);
-    case HONE_INTRIN_NAMED:
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
+        if (e->u.libm) return bound_again(e, m, value, FUNCTION_ROUNDINGS);
+        refuse(m, hone_intrin_spelling(intrin));
+    case HONE_INTRIN_NAMED:
     case HONE_INTRIN_CALL_PACKED:
     case HONE_INTRIN_ADDRESS_OF:
     case HONE_INTRIN_ACCESS_PTR:

@@ -241,8 +241,26 @@ static double call_f(const xexpr *e, machine *m) {
     return round_to(e, hone_tensor_get_f64(&result.tensor, 0));
 }
 
+/* Of the C library: no name among the arguments. */
+static double libm_f(const xexpr *e, machine *m) {
+    double args[HONE_LIBM_MAX_ARGS];
+    for (uint32_t i = 0; i < e->count; i++)
+        args[i] = x_is_float(e->args[i]) ? x_float(e->args[i], m) : (double)x_int(e->args[i], m);
+    return round_to(e, hone_libm_value(e->u.libm, args));
+}
+
+static bool choose_libm(xexpr *x) {
+    x->u.libm = hone_libm_of_call(x->source);
+    if (!x->u.libm) return false;
+    x->count--;
+    for (uint32_t i = 0; i < x->count; i++)
+        x->args[i] = x->args[i + 1];
+    x->eval.f = libm_f;
+    return true;
+}
+
 void choose_extern(machine *m, xexpr *x) {
-    if (choose_device_call(x)) return;
+    if (choose_device_call(x) || choose_libm(x)) return;
     if (x->count == 0 || x->source->args[0]->kind != HONE_EXPR_STRING ||
         x->count - 1 > MAX_EXTERN_ARGS || x->lanes > 1) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,

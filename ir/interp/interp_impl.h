@@ -18,6 +18,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/core/libm.h"
 #include "ir/interp/interp.h"
 
 enum { INTERP_MAX_LANES = 1024, INTERP_BOUNDED_ARGS = 4, INTERP_OWN_AXES = 3 };
@@ -49,8 +50,9 @@ struct xexpr {
     union {
         int64_t i;
         double f;
-        uint32_t slot;      /* variables */
-        hone_buffer buffer; /* loads */
+        uint32_t slot;         /* variables */
+        hone_buffer buffer;    /* loads */
+        const hone_libm *libm; /* calls of external functions; NULL: of another one */
     } u;
     const hone_expr *source;
     uint8_t type; /* xtype */

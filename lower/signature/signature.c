@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/core/libm.h"
 #include "ir/ops/fit.h"
 #include "ir/region/size_needs.h"
 #include "lower/ground/passes.h"
@@ -73,7 +74,7 @@ static bool find_extern(void *ctx, const hone_expr *e) {
     bool is_call = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
                    hone_expr_is_call(e, HONE_INTRIN_CALL_PACKED) ||
                    hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN);
-    if (is_call && e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING) {
+    if (is_call && e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING && !hone_libm_of_call(e)) {
         collector *c = ctx;
         const char *name = e->args[0]->u.s;
         if (!hone_lower_brings_along(c->func, name, false)) note_extern(c, name);

@@ -36,6 +36,16 @@ static const struct row {
                                "T.cast(A[vi] * T.cast(vi, \"float32\"), \"float8_e4m3fn\")")},
     {"float8 e5m2",
      ONE_BUFFER("float8_e5m2", "float32", "T.cast(A[vi], \"float32\") * T.float32(3)")},
+    {"functions of libm by name",
+     ONE_BUFFER("float32", "float32",
+                "T.call_pure_extern(\"float32\", \"floorf\", A[vi] * T.float32(0.3)) + "
+                "T.call_extern(\"float32\", \"fmaf\", A[vi], A[vi], T.float32(1))")},
+    {"they take and give what C says",
+     ONE_BUFFER("float32", "float32",
+                "T.call_pure_extern(\"float32\", \"exp2\", A[vi]) * T.cast(T.call_pure_extern("
+                "\"float64\", \"sqrtf\", T.cast(vi, \"float64\")), \"float32\")")},
+    {"of small floats, with a whole number",
+     ONE_BUFFER("float16", "float16", "T.call_pure_extern(\"float16\", \"atan2f\", A[vi], vi)")},
     {"int8 wraps", ONE_BUFFER("int8", "int8", "A[vi] * T.int8(77) + T.int8(100)")},
     {"uint8 wraps", ONE_BUFFER("uint8", "uint8", "A[vi] - T.uint8(3)")},
     {"int4 wraps",

@@ -20,9 +20,9 @@ static hone_status find_extern(const hone_run_job *job, const char *name,
                                void *(*find)(void *library, const char *name), void **out_symbol) {
     *out_symbol = job->extern_library ? find(job->extern_library, name) : NULL;
     if (*out_symbol) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
-                      job->extern_library ? "is not in the library of --extern"
-                                          : "is needed, give its library with --extern");
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s",
+                      job->extern_library ? "it is not in the library of --extern"
+                                          : "it is needed, give its library with --extern");
 }
 
 static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args, size_t count,

@@ -39,6 +39,20 @@ static const struct row {
                                                 "A[T.Ramp(2, 1, 2)]], [3, 0, 2, 1])\n",
      {1, 2, 3, 4},
      {4, 1, 3, 2}},
+    {"functions of libm by name",
+     FUNC("(1,), \"float32\"",
+          "(3,), \"float32\"") "  C[0] = T.call_pure_extern(\"float32\", \"floorf\", A[0])\n"
+                               "  C[1] = T.call_extern(\"float32\", \"powf\", A[0], T.float32(3))\n"
+                               "  C[2] = T.call_pure_extern(\"float32\", \"fmaf\", A[0], A[0], A[0])\n",
+     {-1.5},
+     {-2, -3.375, 0.75}},
+    {"they take and give what C says",
+     FUNC("(1,), \"float32\"",
+          "(3,), \"float32\"") "  C[0] = T.call_pure_extern(\"float32\", \"exp2\", A[0])\n"
+                               "  C[1] = T.cast(T.call_pure_extern(\"float16\", \"hypotf\", 3, A[0]), \"float32\")\n"
+                               "  C[2] = T.cast(T.call_pure_extern(\"float64\", \"sqrtf\", T.float64(16777217)), \"float32\")\n",
+     {4},
+     {16, 5, 4096}},
     {"a scalar is assigned",
      "# from tvm.script import tirx as T\n" FUNC(
          "(4,), \"int32\"",
