@@ -295,9 +295,16 @@ static const value_row rows[] = {
         "node Resize x,,,n -> y nearest_mode='round_prefer_ceil' "
         "coordinate_transformation_mode='asymmetric'",
         "1,2,3", "1,3"),
-    ROW("Resize of bytes rounds",
+    ROW("Resize of bytes drops fractions",
         "opset 13\ninput x u8 1,2\nconst n i64 2 = 1,4\nnode Resize x,,,n -> y mode='linear'",
-        "0,255", "0,64,191,255"),
+        "0,255", "0,63,191,255"),
+    ROW("Resize of whole numbers drops fractions towards zero",
+        "opset 13\ninput x i8 1,2\nconst n i64 2 = 1,4\nnode Resize x,,,n -> y mode='linear'",
+        "-3,4", "-3,-1,2,4"),
+    ROW("Resize of bytes that is smooth rounds",
+        "opset 18\ninput x u8 1,4\nconst n i64 2 = 1,2\n"
+        "node Resize x,,,n -> y mode='linear' antialias=1",
+        "10,11,12,14", "11,13"),
     ROW("Resize with many taps for each element",
         "opset 18\ninput x f32 1,8\nconst n i64 2 = 1,2\n"
         "node Resize x,,,n -> y mode='linear' antialias=1 exclude_outside=1",

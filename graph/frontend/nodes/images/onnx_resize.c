@@ -438,8 +438,15 @@ static hone_status resize_by_data(onnx_reader *r, const resizer *z, hone_garg *i
     return onnx_resize_by_data(r, &filter, z->numbers, z->numbers == 3, z->axis_count, z->axes, io);
 }
 
-/* What interpolates is of float32, or float64; whole numbers are rounded, and held in their type.
- */
+/* Back to whole numbers, held in their type. The standard does not say how: between neighbours
+ * fractions are dropped, as onnxruntime does; else the nearest is taken. */
+static hone_status make_whole(onnx_reader *r, const resizer *z, hone_dtype dtype, hone_garg *io) {
+    bool is_cut = z->method == ONNX_LINEAR && !z->is_smoothed;
+    if (is_cut) HONE_TRY(onnx_emit(r, "trunc", 1, io, 0, NULL, io));
+    return onnx_emit_saturated(r, *io, dtype, io);
+}
+
+/* What interpolates is of float32, or float64. */
 static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
     hone_dtype dtype = z->data->dtype;
     bool is_number = hone_dtype_is_float(dtype), is_wide = dtype.bits > 32;
@@ -454,7 +461,7 @@ static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
         if (z->is_resized[d]) HONE_TRY(resize_dimension(r, z, d, out));
     }
     if (is_number || !z->method) return onnx_emit_cast(r, *out, dtype, out);
-    return onnx_emit_saturated(r, *out, dtype, out);
+    return make_whole(r, z, dtype, out);
 }
 
 /* Are these numbers known only when the model runs? */
