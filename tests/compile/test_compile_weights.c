@@ -258,7 +258,7 @@ static void put_layers(hone_str *out) {
 }
 
 static void make_layer_weight(int i, hone_graph_weight *out) {
-    static char names[LAYERS][8];
+    static char names[LAYERS][16];
     hone_tensor *tensor;
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, (int64_t[]){SIDE, SIDE}, &tensor));
     for (int64_t e = 0; e < SIDE * SIDE; e++)
