@@ -164,9 +164,12 @@ static hone_bound polynomial_bound(hone_arith *a, const hone_expr *e, bool by_ty
     return arith_bound_combine((hone_op)e->op, x, y);
 }
 
-/* A known end is outside of the type. */
+/* A known end is outside of the type; or even the least number is so large (the greatest so small)
+ * that a constant made it so, and the other end is not unknown, but beyond int64. */
 static bool is_beyond(hone_dtype dtype, hone_bound b) {
-    return (b.min != HONE_BOUND_NEG_INF && !is_of_type(dtype, b.min)) ||
+    const int64_t large = INT64_MAX / 2;
+    return b.min > large || b.max < -large ||
+           (b.min != HONE_BOUND_NEG_INF && !is_of_type(dtype, b.min)) ||
            (b.max != HONE_BOUND_POS_INF && !is_of_type(dtype, b.max));
 }
 
