@@ -120,7 +120,6 @@ static void check_row(void **state) {
     }
 }
 
-/* The cost of a cold start must not end up in the samples, nor make batches of one. */
 /* Who waited once is not taken for one that is slow, whichever of its calls that was. */
 static void one_wait_condemns_nobody(void **state) {
     (void)state;
@@ -143,6 +142,7 @@ static void one_wait_condemns_nobody(void **state) {
     }
 }
 
+/* The cost of a cold start must not end up in the samples, nor make batches of one. */
 static void cold_starts_do_not_count(void **state) {
     (void)state;
     fake f = {.each_ns = 200, .cold_ns = 500000, .rng = hone_test_rng(1)};
