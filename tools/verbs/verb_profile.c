@@ -1,6 +1,7 @@
 /* tools/verbs/verb_profile.c - `hone profile`: what each kernel of a model takes in place. */
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,10 +117,20 @@ static hone_status run_fastest(hone_timed_model *model, int64_t calls) {
     return hone_vec_push(&model->times_ns, least) ? HONE_OK : HONE_NO_MEMORY("profile");
 }
 
+/* Calls of a round: a batch, or a few to find the fastest of, as far as there is time for that. */
+static hone_status find_calls(profile_job *job, int64_t *out) {
+    double ns, calls = LEAST_CALLS;
+    HONE_TRY(hone_timed_model_run(&job->model, 1, &ns));
+    calls = fmin(calls, (double)job->o->time_ns / (2 * LEAST_ROUNDS * ns));
+    *out = calls > (double)job->model.batch ? (int64_t)calls : job->model.batch;
+    return HONE_OK;
+}
+
 /* Rounds with and without somebody looking on take turns. */
 static hone_status run_rounds(profile_job *job) {
-    int64_t end = now_ns() + job->o->time_ns, calls = job->model.batch;
-    if (calls < LEAST_CALLS) calls = LEAST_CALLS;
+    int64_t calls;
+    HONE_TRY(find_calls(job, &calls));
+    int64_t end = now_ns() + job->o->time_ns;
     for (int round = 0; round < LEAST_ROUNDS || now_ns() < end; round++) {
         HONE_TRY(hone_model_profile_round(&job->profile, &job->model, calls));
         HONE_TRY(run_fastest(&job->model, calls));
