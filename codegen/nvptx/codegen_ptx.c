@@ -52,11 +52,16 @@ static void abandon(gen *g, int32_t code, const char *message) {
     LLVMBuildUnreachable(g->builder);
 }
 
+static void finish(gen *g) {
+    ptx_align(g);
+    ptx_rename(g);
+}
+
 static const gen_processor nvidia = {
     .machine = machine,
     .passes = passes,
     .attributes = attributes,
-    .finish = ptx_align,
+    .finish = finish,
     .kernel = ptx_kernel,
     .threads = ptx_threads,
     .alloc = ptx_alloc,

@@ -58,6 +58,8 @@ int64_t ptx_steps_at_once(const gen *g, hone_node_id loop);
 
 /* ptx_align.c: says of loads and stores how they are aligned. */
 void ptx_align(gen *g);
+/* ptx_names.c: gives what all modules call by one name a name of this one. */
+void ptx_rename(gen *g);
 /* Bytes that a pointer is a multiple of, up to 128. */
 unsigned ptx_alignment(gen *g, LLVMValueRef pointer);
 
