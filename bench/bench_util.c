@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/os/clock.h"
 #include "support/os/fs.h"
 
 enum { MIN_PAIRS = 7, MAX_PAIRS = 4001, SETTLE_NS = 15000000 };
@@ -162,20 +163,28 @@ static double relative_range(double *values, int count) {
     return (high - low) / bench_quantile(values, count, 0.5);
 }
 
-/* Nanoseconds of one run, over `repeats` of them. */
-static double time_runs(bench_work work, int repeats) {
+static double time_by(const hone_clock *clock, bench_work work, int repeats) {
     if (work.time) return work.time(work.ctx, repeats);
-    int64_t start = bench_now_ns();
+    int64_t start = hone_clock_now(clock);
     for (int i = 0; i < repeats; i++)
         work.run(work.ctx);
-    return (double)(bench_now_ns() - start) / repeats;
+    return (double)(hone_clock_now(clock) - start) / repeats;
 }
 
-static int choose_repeats(bench_work work) {
+/* Nanoseconds of one run, over `repeats` of them. */
+static double time_runs(bench_work work, int repeats) {
+    return time_by(hone_clock_system(), work, repeats);
+}
+
+static double time_thread(bench_work work, int repeats) {
+    return time_by(hone_clock_thread(), work, repeats);
+}
+
+static int choose_repeats(bench_work work, double (*sample)(bench_work work, int repeats)) {
     work.run(work.ctx);
     int repeats = 1;
     while (repeats < 1000000) {
-        double each = time_runs(work, repeats);
+        double each = sample(work, repeats);
         if (each * repeats >= sample_ns / 4) return (int)fmax(1, sample_ns / each);
         repeats *= 4;
     }
@@ -200,7 +209,9 @@ static double time_settled(bench_work work, int repeats) {
 static bench_pair run_pairs(bench_work hone, bench_work peer, double seconds,
                             double (*sample)(bench_work work, int repeats)) {
     static double a[MAX_PAIRS], b[MAX_PAIRS], ratio[MAX_PAIRS];
-    int hone_repeats = choose_repeats(hone), peer_repeats = choose_repeats(peer), n = 0;
+    double (*rough)(bench_work work, int repeats) = sample == time_settled ? time_runs : sample;
+    int hone_repeats = choose_repeats(hone, rough), peer_repeats = choose_repeats(peer, rough);
+    int n = 0;
     int64_t deadline = bench_now_ns() + (int64_t)(seconds * 1e9);
     while (n < MIN_PAIRS || (n < MAX_PAIRS && bench_now_ns() < deadline)) {
         bool hone_first = n % 2 == 0;
@@ -222,13 +233,17 @@ bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds) {
     return run_pairs(hone, peer, seconds, time_runs);
 }
 
+bench_pair bench_run_thread_pair(bench_work hone, bench_work peer, double seconds) {
+    return run_pairs(hone, peer, seconds, time_thread);
+}
+
 bench_pair bench_run_settled_pair(bench_work hone, bench_work peer, double seconds) {
     return run_pairs(hone, peer, seconds, time_settled);
 }
 
 double bench_run_one(bench_work work, double seconds, double *out_spread) {
     static double a[MAX_PAIRS];
-    int repeats = choose_repeats(work), n = 0;
+    int repeats = choose_repeats(work, time_runs), n = 0;
     int64_t deadline = bench_now_ns() + (int64_t)(seconds * 1e9);
     while (n < MIN_PAIRS || (n < MAX_PAIRS && bench_now_ns() < deadline))
         a[n++] = time_runs(work, repeats);

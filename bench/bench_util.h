@@ -79,6 +79,9 @@ int64_t bench_now_ns(void);
 /* Times both in turns for `seconds` altogether, at least 7 pairs; each sample runs the work often
  * enough to last about 2 ms (once, when it takes longer). */
 bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds);
+/* bench_run_pair for works of one thread, this one: by its CPU time, so that what else the machine
+ * does meanwhile hardly counts. A work with a clock of its own takes that of its thread. */
+bench_pair bench_run_thread_pair(bench_work hone, bench_work peer, double seconds);
 /* bench_run_pair for works with threads that go on spinning when a run has ended: each sample comes
  * after a pause and an untimed run. */
 bench_pair bench_run_settled_pair(bench_work hone, bench_work peer, double seconds);

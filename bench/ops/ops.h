@@ -23,7 +23,8 @@ typedef struct ops_peer ops_peer;
 typedef struct ops_work {
     const char *name; /* of the row and of its trace */
     /* bench/programs/PROGRAM.py; NULL = name. With a '/' a path, PATH.trace.py and
-     * PATH.runtime.trace.py are its traces then, PATH.runtime.py the program of the latter.
+     * PATH.runtime.trace.py are its traces then, PATH.runtime.py the program of the latter, PATH.db
+     * its records.
      */
     const char *program;
     const char *kind;           /* what peers are to compute, in the words of the family */
@@ -33,6 +34,19 @@ typedef struct ops_work {
     double tolerance; /* of the largest |reference|; 0 = 1e-4 */
     const ops_peer *peers[OPS_MAX_PEERS];
 } ops_work;
+
+/* What was found for a work by searching, to be timed beside the work's own schedule. */
+typedef struct ops_tuned {
+    /* What was tuned, a path without ending: PROGRAM.py with parameters of the work's names, its
+     * records PROGRAM.db. */
+    const char *program;
+    const char *tvm; /* a library that peer_tvm.py made, or NULL */
+} ops_tuned;
+
+typedef struct ops_run {
+    const char *dir;        /* for files */
+    const ops_tuned *tuned; /* NULL = the work under its own schedule, beside libraries */
+} ops_run;
 
 /* The tensors of a work, in the order of its program's parameters. `outputs` are the caller's own:
  * a peer gets others than Hone. */
@@ -48,7 +62,7 @@ typedef struct ops_setup {
     const ops_data *data;
     int threads;
     bool is_constant; /* the weight may be laid out beforehand */
-    const char *dir;  /* for files */
+    const ops_run *run;
 } ops_setup;
 
 struct ops_peer {
@@ -79,9 +93,13 @@ extern const ops_peer ops_onednn_winograd; /* only where there is AVX-512 */
 extern const ops_peer ops_onednn_rows;     /* rows, elements, bytes */
 /* Any work whose kind peer_onnxruntime.py has a builder for. */
 extern const ops_peer ops_onnxruntime;
+extern const ops_peer ops_tvm; /* what run->tuned->tvm names */
 
-/* Builds, checks and times one work with so many threads. dir: for files. */
-void ops_run_work(bench *b, const ops_work *work, int threads, const char *dir);
+/* Builds, checks and times one work with so many threads; what was tuned, with the weight given at
+ * run time, beside the libraries, its default schedule ("default") and the work's own trace
+ * ("hand").
+ */
+void ops_run_work(bench *b, const ops_work *work, int threads, const ops_run *run);
 /* The set of schedules that fits this machine: "avx512", "avx2", "generic". */
 const char *ops_native_set(void);
 

@@ -95,9 +95,13 @@ static hone_module *apply_trace(hone_module *module, const char *path) {
     return scheduled;
 }
 
-static hone_db *open_records(void) {
+static hone_db *open_records(const ops_work *work) {
+    char own[520];
     hone_db *db = NULL;
-    hone_db_options options = {.path = HONE_SOURCE_DIR "/build/bench/ops.db", .mode = HONE_DB_READ};
+    snprintf(own, sizeof own, "%s.db", work->program ? work->program : "");
+    hone_db_options options = {.path = has_own_files(work) ? own
+                                                           : HONE_SOURCE_DIR "/build/bench/ops.db",
+                               .mode = HONE_DB_READ};
     hone_status_free(hone_db_open_sqlite(&options, &db)); /* there may be none */
     return db;
 }
@@ -119,7 +123,7 @@ void ops_build(const ops_work *work, const char *set, int threads, ops_how how, 
         module = scheduled;
     }
     options.no_schedule = has_trace || (how == OPS_REFERENCE && work->flops < plain_flops);
-    if (how == OPS_BEST && !has_trace) options.db = open_records();
+    if (how == OPS_BEST && !has_trace) options.db = open_records(work);
     bench_must(hone_compile_module(module, &options, &result));
     out->source = has_trace ? "trace" : hone_compile_source_name(result.kernels[0].source);
     hone_compile_result_deinit(&result);

@@ -17,6 +17,7 @@ typedef struct ops_built {
 
 typedef enum ops_how {
     OPS_BEST, /* the trace of the set; else the best record of build/bench/ops.db; else default */
+    OPS_DEFAULT,   /* the default schedule */
     OPS_REFERENCE, /* without a schedule, or with the default one where that would take long */
 } ops_how;
 

@@ -134,6 +134,13 @@ static double seconds_of(const bench *b) {
     return b->seconds > 0 ? b->seconds : b->is_quick ? 0.05 : 1.5;
 }
 
+static void time_pair(bench *b, const ops_setup *setup, const char *row, bench_work ours,
+                      const char *name, bench_work theirs) {
+    bench_pair pair = setup->threads > 1 ? bench_run_settled_pair(ours, theirs, seconds_of(b))
+                                         : bench_run_thread_pair(ours, theirs, seconds_of(b));
+    bench_add_pair(b, row, "us", 1e3, name, &pair);
+}
+
 static void time_with_peer(bench *b, const ops_setup *setup, const ops_peer *peer, kernel *hone,
                            const ops_data *reference, const char *row) {
     if (b->peer && strcmp(b->peer, peer->name) != 0) return;
@@ -151,20 +158,22 @@ static void time_with_peer(bench *b, const ops_setup *setup, const ops_peer *pee
     check(setup->work, peer->name, setup->data, reference);
     bench_work ours = {.run = kernel_run, .ctx = hone},
                theirs = {.run = peer->run, .ctx = context, .time = peer->time};
-    bench_pair pair = setup->threads > 1 ? bench_run_settled_pair(ours, theirs, seconds_of(b))
-                                         : bench_run_pair(ours, theirs, seconds_of(b));
-    bench_add_pair(b, row, "us", 1e3, peer->name, &pair);
+    time_pair(b, setup, row, ours, peer->name, theirs);
     if (peer->close) peer->close(context);
+}
+
+static void name_row(const bench *b, const ops_setup *setup, const kernel *hone, char row[200]) {
+    snprintf(row, 200, "%s%s, %dt, %s %s", setup->work->name,
+             !setup->work->weight ? ""
+             : setup->is_constant ? ", W const"
+                                  : ", W run time",
+             setup->threads, b->set, hone->built.source);
 }
 
 static void time_row(bench *b, const ops_setup *setup, kernel *hone, const ops_data *reference) {
     const ops_work *work = setup->work;
     char row[200];
-    snprintf(row, sizeof row, "%s%s, %dt, %s %s", work->name,
-             !work->weight        ? ""
-             : setup->is_constant ? ", W const"
-                                  : ", W run time",
-             setup->threads, b->set, hone->built.source);
+    name_row(b, setup, hone, row);
     int peers = 0;
     for (; peers < OPS_MAX_PEERS && work->peers[peers]; peers++)
         time_with_peer(b, setup, work->peers[peers], hone, reference, row);
@@ -178,23 +187,69 @@ static void time_row(bench *b, const ops_setup *setup, kernel *hone, const ops_d
     }
 }
 
-void ops_run_work(bench *b, const ops_work *work, int threads, const char *dir) {
+/* The kernel `best` beside another one of ours, which is built and checked first; a work without a
+ * trace of its own has none to be beside. */
+static void time_beside(bench *b, const ops_setup *setup, const ops_work *work, ops_how how,
+                        const char *name, kernel *best, ops_data *ours, const ops_data *reference) {
+    char path[512], row[200];
+    kernel other;
+    snprintf(path, sizeof path, "%s/%s_%d_%s", setup->run->dir, work->name, setup->threads, name);
+    open_kernel(work, b->set, setup->threads, how, path, NULL, ours, &other);
+    check(work, name, ours, reference);
+    name_row(b, setup, best, row);
+    bench_work mine = {.run = kernel_run, .ctx = best}, theirs = {.run = kernel_run, .ctx = &other};
+    if (how == OPS_DEFAULT || strcmp(other.built.source, "trace") == 0)
+        time_pair(b, setup, row, mine, name, theirs);
+    kernel_free(&other);
+}
+
+static void run_tuned(bench *b, const ops_setup *setup, ops_data *ours, const ops_data *reference) {
+    const ops_tuned *tuned = setup->run->tuned;
+    ops_work work = *setup->work;
+    char path[512], row[200];
+    kernel best;
+    work.program = tuned->program;
+    snprintf(path, sizeof path, "%s/%s_%d_tuned", setup->run->dir, work.name, setup->threads);
+    open_kernel(&work, b->set, setup->threads, OPS_BEST, path, NULL, ours, &best);
+    check(&work, "what was tuned", ours, reference);
+    time_row(b, setup, &best, reference);
+    name_row(b, setup, &best, row);
+    if (tuned->tvm) time_with_peer(b, setup, &ops_tvm, &best, reference, row);
+    time_beside(b, setup, &work, OPS_DEFAULT, "default", &best, ours, reference);
+    time_beside(b, setup, setup->work, OPS_BEST, "hand", &best, ours, reference);
+    kernel_free(&best);
+}
+
+static void run_scheduled(bench *b, const ops_setup *setup, ops_data *ours,
+                          const ops_data *reference) {
+    const ops_work *work = setup->work;
+    char path[512];
+    kernel hone;
+    int at = setup->is_constant ? abs(work->weight) - 1 : 0;
+    hone_graph_weight weight = {ours->input_names[at], ours->inputs[at]};
+    snprintf(path, sizeof path, "%s/%s_%d_%d", setup->run->dir, work->name, setup->threads,
+             setup->is_constant);
+    open_kernel(work, b->set, setup->threads, OPS_BEST, path, setup->is_constant ? &weight : NULL,
+                ours, &hone);
+    check(work, "Hone", ours, reference);
+    time_row(b, setup, &hone, reference);
+    kernel_free(&hone);
+}
+
+void ops_run_work(bench *b, const ops_work *work, int threads, const ops_run *run) {
     char path[512];
     ops_data reference = {0};
     kernel hone;
-    snprintf(path, sizeof path, "%s/%s_reference", dir, work->name);
+    snprintf(path, sizeof path, "%s/%s_reference", run->dir, work->name);
     open_kernel(work, b->set, 1, OPS_REFERENCE, path, NULL, &reference, &hone);
     kernel_free(&hone);
     ops_data ours = other_outputs(&reference), theirs = other_outputs(&reference);
     for (int is_constant = work->weight != 0; is_constant >= (work->weight < 0); is_constant--) {
-        snprintf(path, sizeof path, "%s/%s_%d_%d", dir, work->name, threads, is_constant);
-        int at = is_constant ? abs(work->weight) - 1 : 0;
-        hone_graph_weight weight = {ours.input_names[at], ours.inputs[at]};
-        open_kernel(work, b->set, threads, OPS_BEST, path, is_constant ? &weight : NULL, &ours,
-                    &hone);
-        check(work, "Hone", &ours, &reference);
-        time_row(b, &(ops_setup){work, &theirs, threads, is_constant, dir}, &hone, &reference);
-        kernel_free(&hone);
+        ops_setup setup = {work, &theirs, threads, is_constant, run};
+        if (!run->tuned)
+            run_scheduled(b, &setup, &ours, &reference);
+        else if (!is_constant)
+            run_tuned(b, &setup, &ours, &reference);
     }
     free_outputs(&ours);
     free_outputs(&theirs);

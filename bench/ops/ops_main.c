@@ -4,7 +4,9 @@
  * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names;
  * --matmul MxNxK, --conv N,C,H,W,F,k,stride,pad and --rows KIND,NUMBER,..., any number of them,
  * time works of those shapes (ops_shape.h);
- * --keep DIR leaves what was made there: libraries, and programs and traces of such shapes.
+ * --keep DIR leaves what was made there: libraries, and programs and traces of such shapes;
+ * --tuned PROGRAM.py [--tvm LIBRARY] times, for the one work that is asked for, what PROGRAM.db has
+ * for this program (bench/search/search.py).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,34 +66,50 @@ static void set_up_peers(const char *set) {
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
 }
 
-/* The directory of --keep, which is taken out of the arguments; NULL = none. */
-static const char *take_keep(int *io_argc, char **argv) {
-    const char *dir = NULL;
+/* The value of such an option, which is taken out of the arguments; NULL = it is not given. */
+static char *take_option(const char *name, int *io_argc, char **argv) {
+    char *value = NULL;
     int kept = 1;
     for (int i = 1; i < *io_argc; i++) {
-        if (strcmp(argv[i], "--keep") == 0 && i + 1 < *io_argc)
-            dir = argv[++i];
+        if (strcmp(argv[i], name) == 0 && i + 1 < *io_argc)
+            value = argv[++i];
         else
             argv[kept++] = argv[i];
     }
     *io_argc = kept;
-    return dir;
+    return value;
+}
+
+/* False when nothing was tuned. */
+static bool take_tuned(int *io_argc, char **argv, ops_tuned *out) {
+    char *program = take_option("--tuned", io_argc, argv);
+    *out = (ops_tuned){.program = program, .tvm = take_option("--tvm", io_argc, argv)};
+    if (!program) return false;
+    size_t length = strlen(program);
+    if (length < 4 || !strchr(program, '/') || strcmp(program + length - 3, ".py") != 0) {
+        fprintf(stderr, "bench_ops: --tuned takes a path to a .py, with a '/'\n");
+        exit(2);
+    }
+    program[length - 3] = 0;
+    return true;
 }
 
 int main(int argc, char **argv) {
     bench b;
     ops_shapes shapes;
-    const char *keep = take_keep(&argc, argv);
+    ops_tuned tuned;
+    const char *keep = take_option("--keep", &argc, argv);
+    bool has_tuned = take_tuned(&argc, argv, &tuned);
     ops_shapes_take(&argc, argv, &shapes);
     bench_begin(&b, "ops", argc, argv);
     if (!b.set) b.set = ops_native_set();
     set_up_peers(b.set);
     char *temporary = NULL;
     bench_must(keep ? hone_fs_mkdirs(keep) : hone_fs_temp_dir("hone-bench-", &temporary));
-    const char *dir = keep ? keep : temporary;
+    const ops_run run = {.dir = keep ? keep : temporary, .tuned = has_tuned ? &tuned : NULL};
     for (int i = 0; i < shapes.count; i++) {
         for (int threads = 1; threads <= 2; threads++) {
-            if (!b.threads || b.threads == threads) ops_shapes_run(&b, &shapes, i, threads, dir);
+            if (!b.threads || b.threads == threads) ops_shapes_run(&b, &shapes, i, threads, &run);
         }
     }
     for (size_t f = 0; f < sizeof families / sizeof *families && !shapes.count; f++) {
@@ -99,11 +117,11 @@ int main(int argc, char **argv) {
             const ops_work *work = &families[f]->works[i];
             if (!bench_wants(&b, work->name) && !bench_wants(&b, families[f]->name)) continue;
             for (int threads = 1; threads <= 2; threads++) {
-                if (!b.threads || b.threads == threads) ops_run_work(&b, work, threads, dir);
+                if (!b.threads || b.threads == threads) ops_run_work(&b, work, threads, &run);
             }
         }
     }
-    if (!shapes.count && bench_wants(&b, "sizes")) bench_sizes(&b, dir);
+    if (!shapes.count && bench_wants(&b, "sizes")) bench_sizes(&b, run.dir);
     if (temporary) hone_status_free(hone_fs_remove_tree(temporary));
     hone_free(temporary);
     return bench_finish(&b);

@@ -61,9 +61,10 @@ static void write_text(const char *path, const char *ending, const hone_str *tex
     bench_must(hone_fs_write_atomic(name, text->data, text->length));
 }
 
-static void run_text(bench *b, ops_work *work, ops_shape_text *text, int threads, const char *dir) {
+static void run_text(bench *b, ops_work *work, ops_shape_text *text, int threads,
+                     const ops_run *run) {
     char path[600];
-    snprintf(path, sizeof path, "%s/%s", dir, text->name);
+    snprintf(path, sizeof path, "%s/%s", run->dir, text->name);
     work->name = text->name;
     work->program = path;
     write_text(path, ".py", &text->program);
@@ -74,10 +75,10 @@ static void run_text(bench *b, ops_work *work, ops_shape_text *text, int threads
     hone_str_deinit(&text->runtime_program);
     hone_str_deinit(&text->runtime_trace);
     hone_str_deinit(&text->trace);
-    ops_run_work(b, work, threads, dir);
+    ops_run_work(b, work, threads, run);
 }
 
-static void run_matmul(bench *b, const char *option, int threads, const char *dir) {
+static void run_matmul(bench *b, const char *option, int threads, const ops_run *run) {
     long long m, n, k;
     char rest;
     if (sscanf(option, "%lldx%lldx%lld%c", &m, &n, &k, &rest) != 3 || m < 1 || n < 1 || k < 1) {
@@ -93,10 +94,10 @@ static void run_matmul(bench *b, const char *option, int threads, const char *di
         .flops = 2.0 * (double)m * (double)n * (double)k,
         .peers = {&ops_blas_matmul, &ops_onednn_matmul, &ops_onnxruntime}
     };
-    run_text(b, &work, &text, threads, dir);
+    run_text(b, &work, &text, threads, run);
 }
 
-static void run_conv(bench *b, const char *option, int threads, const char *dir) {
+static void run_conv(bench *b, const char *option, int threads, const ops_run *run) {
     long long v[10] = {[8] = 1, [9] = 1};
     char rest;
     int got = sscanf(option, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld%c", &v[0], &v[1],
@@ -114,7 +115,7 @@ static void run_conv(bench *b, const char *option, int threads, const char *dir)
     int64_t oh = ops_conv_outputs(&c, c.h), ow = ops_conv_outputs(&c, c.w);
     ops_machine machine = machine_of(b, threads);
     bool has_blocks = c.c / c.g % 16 == 0 && c.f / c.g % 16 == 0;
-    for (int is_blocked = 0; is_blocked <= has_blocks; is_blocked++) {
+    for (int is_blocked = 0; is_blocked <= (has_blocks && !run->tuned); is_blocked++) {
         ops_shape_text text = {0};
         ops_conv_text(&machine, &c, is_blocked, &text);
         ops_work work = {
@@ -124,11 +125,11 @@ static void run_conv(bench *b, const char *option, int threads, const char *dir)
             .flops = 2.0 * (double)(c.n * c.f * oh * ow * (c.c / c.g) * c.k * c.k),
             .peers = {&ops_onednn_conv, is_blocked ? NULL : &ops_onnxruntime}
         };
-        run_text(b, &work, &text, threads, dir);
+        run_text(b, &work, &text, threads, run);
     }
 }
 
-static void run_rows(bench *b, const char *option, int threads, const char *dir) {
+static void run_rows(bench *b, const char *option, int threads, const ops_run *run) {
     ops_shape_text text = {0};
     ops_work work = {
         .peers = {&ops_onednn_rows, &ops_onnxruntime}
@@ -140,12 +141,13 @@ static void run_rows(bench *b, const char *option, int threads, const char *dir)
         work.weight = 2;
         ops_bytes_traces(&machine, work.dims[0], work.dims[1], work.dims[2], &text);
     }
-    run_text(b, &work, &text, threads, dir);
+    run_text(b, &work, &text, threads, run);
 }
 
-void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const char *dir) {
+void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads,
+                    const ops_run *run) {
     const char *option = shapes->options[index];
     (strcmp(option, "--matmul") == 0 ? run_matmul
      : strcmp(option, "--conv") == 0 ? run_conv
-                                     : run_rows)(b, shapes->texts[index], threads, dir);
+                                     : run_rows)(b, shapes->texts[index], threads, run);
 }

@@ -42,7 +42,7 @@ typedef struct ops_shape_text {
 /* Takes the shapes out of the arguments. */
 void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out);
 /* Runs the works of one shape for so many threads; bad text ends the program. */
-void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const char *dir);
+void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const ops_run *run);
 
 /* How many of `count` things to put into a tile of at most `most`, when so many registers hold each
  * of them: the least time, tiles and rest together. */
