@@ -1,0 +1,171 @@
+"""What the rows of bench/search come to (the fields of a row: search.py's measure)."""
+import csv
+import itertools
+import math
+import statistics
+
+NEAR = 0.95  # of the final best
+BATCH = 8    # proposals whose predicted scores can be compared
+APART = 1.05  # times of a pair that the cost model should rank
+
+
+def pair_accuracy(trials):
+    """How many in a hundred pairs of one batch the cost model ranked rightly before they were measured."""
+    right = pairs = 0
+    known = [t for t in trials if t["predicted_score"] is not None and t["median_ns"]]
+    for _, batch in itertools.groupby(sorted(known, key=lambda t: t["proposal"]), lambda t: t["proposal"] // BATCH):
+        for a, b in itertools.combinations(batch, 2):
+            slow, fast = sorted((a, b), key=lambda t: -t["median_ns"])
+            if slow["median_ns"] >= APART * fast["median_ns"]:
+                pairs += 1
+                right += fast["predicted_score"] > slow["predicted_score"]
+    return round(right / pairs, 3) if pairs else None
+
+
+def facts_of(summary, trials):
+    """Of `hone tune --json` and the rows of v_trials. Shares are of the wall time; builds add up over builders."""
+    elapsed = summary["elapsed_seconds"]
+    return {"trials": len(trials), "elapsed_s": elapsed,
+            "per_second": len(trials) / elapsed,
+            "shares": {name: round(summary["seconds"][name] / elapsed, 3)
+                       for name in ("search", "build", "measure", "train", "confirm")},
+            "sketches": len({t["sketch"] for t in trials}),
+            "duplicates": len(trials) - len({t["program_hash"] for t in trials}),
+            "failed": sum(t["outcome"] != "ok" for t in trials),
+            "best_sketch": min((t for t in trials if t["median_ns"]), key=lambda t: t["median_ns"],
+                               default={"sketch": None})["sketch"],
+            "converged": summary["converged"], "used_up": summary["used_up"],
+            "ranked_before": pair_accuracy(trials),
+            "ranked_after": (summary.get("cost_model") or {}).get("pair_accuracy")}
+
+
+def steps_of(curve):
+    """The trials at which something became better."""
+    steps = []
+    for point in curve:
+        if point["ns"] and (not steps or point["ns"] < steps[-1][1]):
+            steps.append([point["trial"], point["ns"], round(point["s"], 3)])
+    return steps
+
+
+def first_at(row, ns):
+    """Trial and seconds of the first that took no more than so long; None when there is none."""
+    return next(((trial, seconds) for trial, best, seconds in row["tune"]["curve"] if best <= ns), None)
+
+
+def to_near(row):
+    curve = row["tune"]["curve"]
+    return first_at(row, curve[-1][1] / NEAR)[0] if curve else None
+
+
+def best_other(row):
+    """The hand-written schedule or the fastest library, and its time over ours."""
+    others = [(r["ratio"], name) for name, r in row["beside"].items() if name not in ("default", "TVM")]
+    return min(others, default=None)
+
+
+def of_default(row):
+    return row["beside"]["default"]["ratio"]
+
+
+def of_tvm(row):
+    return row["beside"]["TVM"]["ratio"] if "TVM" in row["beside"] else None
+
+
+def time_to_tvm(row):
+    """Our seconds until we had what TVM found, over TVM's; None without TVM, or where the first trial was there."""
+    if "tvm" not in row or of_tvm(row) is None or not row["tune"]["curve"]:
+        return None
+    there = first_at(row, row["tune"]["curve"][-1][1] * of_tvm(row))
+    if there is None:
+        return math.inf
+    return there[1] / row["tvm"]["seconds"] if there[0] > 1 else None
+
+
+def line(row):
+    other, tune = best_other(row), row["tune"]
+    parts = [f"{row['work']}, {row['threads']}t, seed {row['seed']}: {row['us']:.1f} us",
+             f"{of_default(row):.2f} x the default"]
+    if other:
+        parts.append(f"{other[0]:.2f} x {other[1]}")
+    if of_tvm(row):
+        parts.append(f"{of_tvm(row):.2f} x TVM")
+    parts.append(f"{tune['trials']} trials, {tune['per_second']:.1f}/s, near at {to_near(row)}")
+    return ", ".join(parts) + f"  (load {row['load'][0]:.0f} to {row['load'][1]:.0f})"
+
+
+def mean(values):
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def of_works(rows, measure):
+    """The median over its seeds of each (work, threads) where the measure is known."""
+    found = {}
+    for row in rows:
+        value = measure(row)
+        if value is not None:
+            found.setdefault((row["work"], row["threads"]), []).append(value)
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def spreads(rows):
+    """Largest over smallest best of the seeds, relative to the default schedule, where there are several."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["work"], row["threads"]), []).append(of_default(row))
+    return [max(values) / min(values) for values in found.values() if len(values) > 1]
+
+
+def ratios(label, values):
+    if not values:
+        return [f"{label}: not measured"]
+    worst = min(values, key=values.get)
+    return [f"{label}: {mean(values.values()):.3f}; worst {values[worst]:.3f} ({worst[0]}, {worst[1]}t); {len(values)} rows"]
+
+
+def of_group(rows):
+    others = of_works(rows, lambda row: best_other(row)[0] if best_other(row) else None)
+    tvm_time = of_works(rows, time_to_tvm)
+    near = of_works(rows, to_near)
+    ranked = of_works(rows, lambda row: row["tune"]["ranked_before"])
+    shares = {name: statistics.median(row["tune"]["shares"][name] for row in rows) for name in rows[0]["tune"]["shares"]}
+    text = ratios("time of the hand-written schedule or best library over ours, geometric mean", others)
+    text += ratios("time of the default schedule over ours", of_works(rows, of_default))
+    text += ratios("time of TVM's best over ours", of_works(rows, of_tvm))
+    text.append(f"trials to {NEAR} of the final best, median: {statistics.median(near.values()):.0f}")
+    if tvm_time:
+        text.append(f"our time to TVM's result over TVM's, median: {statistics.median(tvm_time.values()):.3f}; "
+                    f"{sum(map(math.isinf, tvm_time.values()))} of {len(tvm_time)} never got there")
+    text.append(f"trials per second, median: {statistics.median(row['tune']['per_second'] for row in rows):.1f}")
+    text.append("shares of the wall time, median: " + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()))
+    if ranked:
+        text.append(f"pairs of a batch ranked rightly beforehand, mean: {statistics.fmean(ranked.values()):.2f}")
+    text.append(f"trials: {sum(row['tune']['trials'] for row in rows)}, failed {sum(row['tune']['failed'] for row in rows)}, "
+                f"copies {sum(row['tune']['duplicates'] for row in rows)}; sketches of a work, median: "
+                f"{statistics.median(row['tune']['sketches'] for row in rows):.0f}")
+    if spreads(rows):
+        text.append(f"best over worst seed: median {statistics.median(spreads(rows)):.3f}, largest {max(spreads(rows)):.3f}")
+    return text
+
+
+def summary(rows):
+    """Rows of unlike CPUs, commits, trials or variants are not mixed."""
+    def group(row):
+        return row["cpu"], row["commit"], row["trials"], row["variants"]
+    text = ""
+    for (cpu, commit, trials, variants), found in itertools.groupby(sorted(rows, key=group), group):
+        found = list(found)
+        loads = [load for row in found for load in row["load"]]
+        text += (f"{cpu}, commit {commit}, {trials} trials, variants {variants}: {len(found)} rows, "
+                 f"load {min(loads):.0f} to {max(loads):.0f}\n")
+        text += "".join(f"  {item}\n" for item in [*map(line, found), *of_group(found)])
+    return text or "no rows\n"
+
+
+def write_curves(rows, path):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["cpu", "commit", "trials", "variants", "work", "threads", "seed", "trial", "best_ns", "elapsed_s"])
+        for row in rows:
+            head = [row[key] for key in ("cpu", "commit", "trials", "variants", "work", "threads", "seed")]
+            out.writerows(head + step for step in row["tune"]["curve"])
