@@ -67,10 +67,20 @@ static int32_t binary_op(hone_op op) {
     }
 }
 
+enum { MOST_SHIFTED = 62 };
+
 int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map) {
     if (hone_expr_is_int(e)) return part_value_const(plan, e->u.i);
     if (e->kind == HONE_EXPR_VAR) return map[e->u.var];
     if (e->kind == HONE_EXPR_CAST) return part_value_expr(plan, e->args[0], map);
+    bool is_left = hone_expr_is_call(e, HONE_INTRIN_SHIFT_LEFT);
+    if (is_left || hone_expr_is_call(e, HONE_INTRIN_SHIFT_RIGHT)) {
+        int64_t by = hone_expr_const(e->args[1]);
+        if (by < 0 || by > MOST_SHIFTED) return -1;
+        return part_value_make(plan, is_left ? HONE_MT_MUL : HONE_MT_DIV,
+                               part_value_expr(plan, e->args[0], map),
+                               part_value_const(plan, (int64_t)1 << by));
+    }
     int32_t op = e->kind == HONE_EXPR_BINARY ? binary_op((hone_op)e->op) : -1;
     if (op < 0) return -1;
     int32_t a = part_value_expr(plan, e->args[0], map);

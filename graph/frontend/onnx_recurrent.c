@@ -70,6 +70,29 @@ static hone_status read_direction(const onnx_reader *r, bool *out_backwards, uin
     return HONE_OK;
 }
 
+/* A dimension of an input that the file leaves open: checked when it is known. */
+static hone_status demand(onnx_reader *r, uint32_t input, int32_t d, int64_t size) {
+    const hone_sinfo *info;
+    if (!input || !onnx_has_input(r, input)) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, input, &info));
+    if (size < 0 || hone_expr_const(info->shape[d]) >= 0) return HONE_OK;
+    return hone_status_annotate(onnx_demand_size(r, &r->inputs[input], d, size), "input %u", input);
+}
+
+/* The sizes of weights follow from that of the state. */
+static hone_status demand_weights(onnx_reader *r, const onnx_cell *c, const hone_expr *data_size) {
+    int64_t width = c->gates * c->hidden;
+    enum { WEIGHT = 1, STATE_WEIGHT = 2, BIAS = 3 };
+    for (uint32_t input = WEIGHT; input <= BIAS; input++)
+        HONE_TRY(demand(r, input, 0, c->directions));
+    HONE_TRY(demand(r, WEIGHT, 1, width));
+    HONE_TRY(demand(r, WEIGHT, 2, hone_expr_const(data_size)));
+    HONE_TRY(demand(r, STATE_WEIGHT, 1, width));
+    HONE_TRY(demand(r, BIAS, 1, 2 * width));
+    HONE_TRY(demand(r, c->p_input, 0, c->directions));
+    return demand(r, c->p_input, 1, 3 * c->hidden);
+}
+
 static hone_status read_shapes(onnx_reader *r, onnx_cell *c) {
     const hone_sinfo *data, *weight;
     static const int32_t ranks[] = {3, 3, 3, 2, 1, 3};
@@ -90,6 +113,8 @@ static hone_status read_shapes(onnx_reader *r, onnx_cell *c) {
     }
     c->batch = data->shape[1];
     c->dtype = data->dtype;
+    HONE_TRY(demand_weights(r, c, data->shape[2]));
+    HONE_TRY(onnx_input_info(r, 2, &weight));
     if (hone_expr_const(weight->shape[0]) != c->directions ||
         hone_expr_const(weight->shape[1]) != c->gates * c->hidden) {
         return HONE_ERROR(HONE_CODE_INVALID,

@@ -46,23 +46,25 @@ void async_mark(machine *m, hone_buffer id, int64_t at) {
     xstore *s = m->buffers[id].store;
     if (!m->options.check_races) return;
     if (!s->flights) {
-        size_t bytes = (size_t)(s->elements ? s->elements : 1) * sizeof *s->flights;
+        size_t bytes = store_units(s) * sizeof *s->flights;
         s->flights = hone_malloc(bytes);
         if (!s->flights) machine_out_of_memory(m);
         memset(s->flights, 0, bytes);
     }
-    s->flights[at] = flight_of(m, queue_at(m, m->async_queue));
+    int64_t count, first = first_unit(&m->buffers[id], at, &count);
+    for (int64_t unit = first; unit < first + count; unit++)
+        s->flights[unit] = flight_of(m, queue_at(m, m->async_queue));
 }
 
-void async_check(machine *m, xstore *s, int64_t at, hone_buffer id) {
-    const xflight *flight = &m->flights[s->flights[at]];
-    if (s->flights[at] && flight->group >= flight->queue->done) {
+void async_check(machine *m, xstore *s, xplace at, hone_buffer id) {
+    const xflight *flight = &m->flights[s->flights[at.unit]];
+    if (s->flights[at.unit] && flight->group >= flight->queue->done) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                    "element %lld of '%s' is touched while it is copied "
                                    "asynchronously",
-                                   (long long)at, hone_func_buffer(m->func, id)->name));
+                                   (long long)at.element, hone_func_buffer(m->func, id)->name));
     }
-    s->flights[at] = 0;
+    s->flights[at.unit] = 0;
 }
 
 static void commit(machine *m, int64_t queue) {

@@ -53,16 +53,17 @@ static bool find_instant(const machine *m, hone_node_id at, xinstant *out) {
     return is_of_threads;
 }
 
-void at_once_store(machine *m, xstore *s, int64_t at, hone_buffer buffer) {
-    xinstant now = {.task = m->task}, *last = &s->instants[at];
+void at_once_store(machine *m, xstore *s, xplace at, hone_buffer buffer) {
+    xinstant now = {.task = m->task}, *last = &s->instants[at.unit];
     if (hone_func_node(m->func, m->at)->kind != HONE_NODE_STORE) return;
     if (!find_instant(m, m->at, &now)) return;
     bool is_met = last->task != 0 && last->moment == now.moment && last->thread != now.thread;
-    if (is_met && !race_is_same_value(m, buffer, at) && !race_sums_up(m, last->task, buffer)) {
+    if (is_met && !race_is_same_value(m, buffer, at.element) &&
+        !race_sums_up(m, last->task, buffer)) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                    "two threads of a block store different values in element %lld "
                                    "of '%s' at once",
-                                   (long long)at, hone_func_buffer(m->func, buffer)->name));
+                                   (long long)at.element, hone_func_buffer(m->func, buffer)->name));
     }
     *last = now;
 }

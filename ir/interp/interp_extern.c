@@ -53,8 +53,9 @@ hone_buffer place_of_pointer(machine *m, const xexpr *e, int64_t *out_at) {
     return id;
 }
 
-static void mark_written(xstore *s, int64_t offset, int64_t count) {
-    if (s->is_written) memset(s->is_written + offset, true, (size_t)count);
+static void mark_written(const xbuffer *b, int64_t offset, int64_t count) {
+    int64_t units, first = first_unit(b, offset, &units);
+    if (b->store->is_written) memset(b->store->is_written + first, true, (size_t)(count * units));
 }
 
 /* A view of count elements; in a widened run the function still gets the dtype of the program. */
@@ -66,19 +67,20 @@ static void pass_storage(machine *m, extern_arg *arg, hone_buffer id, int64_t of
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                    "buffer '%s' is passed where it does not exist", info->name));
     }
-    uint8_t *data = s->data + (size_t)offset * hone_dtype_bytes(s->dtype);
-    arg->tensor = hone_tensor_view(data, s->dtype, rank, shape);
+    const xbuffer *b = &m->buffers[id];
+    uint8_t *data = s->data + (size_t)offset * hone_dtype_bytes(b->dtype);
+    arg->tensor = hone_tensor_view(data, b->dtype, rank, shape);
     int64_t count = hone_tensor_count(&arg->tensor);
-    if (offset < 0 || count < 0 || offset + count > s->elements) {
+    if (offset < 0 || count < 0 || offset + count > view_elements(b)) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                    "elements %lld to %lld of '%s' are passed, its storage has %lld",
                                    (long long)offset, (long long)(offset + count), info->name,
-                                   (long long)s->elements));
+                                   (long long)view_elements(b)));
     }
-    mark_written(s, offset, count);
+    mark_written(b, offset, count);
     arg->store = s;
     arg->offset = offset;
-    if (hone_dtype_equal(s->dtype, info->dtype)) return;
+    if (hone_dtype_equal(b->dtype, info->dtype)) return;
     hone_tensor *narrowed = NULL;
     hone_status st = hone_tensor_convert(&arg->tensor, info->dtype, &narrowed);
     if (st) machine_fail(m, st);
@@ -111,9 +113,10 @@ static void pass_pointer(machine *m, extern_arg *arg, const xexpr *e) {
     }
     int64_t offset = x_int(e->args[2], m), extent = x_int(e->args[3], m);
     if (!hone_func_buffer(m->func, id)->elem_offset) offset += m->buffers[id].offset;
-    const xstore *s = m->buffers[id].store; /* rows of a part may say more than there is */
-    if (s && offset >= 0 && offset < s->elements && extent > s->elements - offset) {
-        extent = s->elements - offset;
+    const xbuffer *b = &m->buffers[id];
+    int64_t elements = b->store ? view_elements(b) : 0;
+    if (offset >= 0 && offset < elements && extent > elements - offset) {
+        extent = elements - offset; /* rows of a part may say more than there is */
     }
     pass_storage(m, arg, id, offset, 1, &extent);
 }
@@ -129,7 +132,7 @@ static void pass_address(machine *m, extern_arg *arg, const xexpr *e) {
     for (uint32_t d = 0; b->store && d < load->count; d++) {
         offset += x_int(load->args[d], m) * b->strides[d];
     }
-    int64_t extent = b->store ? b->store->elements - offset : 0;
+    int64_t extent = b->store ? view_elements(b) - offset : 0;
     pass_storage(m, arg, id, offset, 1, &extent);
 }
 

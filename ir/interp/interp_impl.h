@@ -104,10 +104,11 @@ typedef struct xstore {
     hone_dtype dtype;   /* as stored: f64 for every float when widened */
     bool is_argument;   /* belongs to the caller */
     bool is_shared;     /* scope "shared": threads work on it together */
+    uint32_t unit;      /* bytes of its narrowest view: what is noted below, by unit */
     bool *is_written;   /* NULL unless check_uninitialised and not an argument */
     xshadow *shadow;    /* NULL unless check_races */
-    xinstant *instants; /* by element; NULL unless check_races and is_shared */
-    uint32_t *flights;  /* by element: the copy under way to it (interp_async.c), or NULL */
+    xinstant *instants; /* NULL unless check_races and is_shared */
+    uint32_t *flights;  /* the copy under way to it (interp_async.c), or NULL */
     xerror *bounds;     /* by element; NULL unless out_bounds */
     xfragment fragment;
     hone_tensor *argument; /* what a widened argument is written back to */
@@ -127,6 +128,11 @@ typedef struct xbuffer {
     hone_dtype dtype; /* of a scalar */
     xstore own;       /* storage of its own, kept from one execution to the next */
 } xbuffer;
+
+/* An element of a view, and a unit of storage that belongs to it. */
+typedef struct xplace {
+    int64_t element, unit;
+} xplace;
 
 /* ---- asynchronous copies ---- */
 
@@ -368,6 +374,11 @@ int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *cons
                     bool is_write);
 /* The checks of locate, for an element given by its place in the storage. */
 void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write);
+/* Of storage: its units, one at least; its elements as a buffer's type sees them; the units that
+ * the element at that place takes. */
+size_t store_units(const xstore *s);
+int64_t view_elements(const xbuffer *b);
+int64_t first_unit(const xbuffer *b, int64_t at, int64_t *out_count);
 /* touch_element for a register of another lane, read by an instruction of the whole warp. */
 void touch_register(machine *m, hone_buffer id, int64_t at);
 /* touch_element for an atomic update, which is no race with another one. */
@@ -415,9 +426,9 @@ void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of)
 void race_leave_loop(machine *m, uint32_t parent);
 /* Notes an access of the present task to an element. Ends the run, ILLEGAL, where a concurrent task
  * has touched it and one of the two writes, but for what threads may share. */
-void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+void race_touch(machine *m, xstore *s, xplace at, hone_buffer id, bool is_write);
 /* race_touch for an atomic update: concurrent ones are no race. */
-void race_update(machine *m, xstore *s, int64_t at, hone_buffer id);
+void race_update(machine *m, xstore *s, xplace at, hone_buffer id);
 /* The option allow_repeats is set, and the element holds the value already that is about to be
  * stored (m->fresh): writing it again is no race. */
 bool race_is_repeat(const machine *m, hone_buffer id, int64_t at);
@@ -430,14 +441,14 @@ bool race_sums_up(const machine *m, uint32_t other, hone_buffer buffer);
 /* Notes that an element of shared memory is about to be stored (m->fresh), where threads run one
  * after the other. Ends the run, ILLEGAL, where another thread of the block stores another value
  * there at once (interp_at_once.c). Only where s->instants is there. */
-void at_once_store(machine *m, xstore *s, int64_t at, hone_buffer id);
+void at_once_store(machine *m, xstore *s, xplace at, hone_buffer id);
 
 /* ---- asynchronous copies (interp_async.c) ---- */
 /* With check_races: the element is on its way with the group that is being filled, until that was
  * waited for. */
 void async_mark(machine *m, hone_buffer id, int64_t at);
 /* Ends the run, ILLEGAL, where the element is still on its way. Only where s->flights is there. */
-void async_check(machine *m, xstore *s, int64_t at, hone_buffer id);
+void async_check(machine *m, xstore *s, xplace at, hone_buffer id);
 /* The node is an attribute for asynchronous copies: commit, wait, or how many may be under way. */
 bool async_is_attr(const hone_node *node);
 /* The node stands in async_scope: its stores are asynchronous copies. */

@@ -144,15 +144,17 @@ typedef struct tile {
 
 /* The tile of that number among tiles of rows by columns. */
 static tile tile_at(machine *m, hone_buffer id, int64_t index, int64_t rows, int64_t columns) {
-    const xstore *s = m->buffers[id].store;
-    int64_t row = s->row ? s->row : columns;
+    const xbuffer *b = &m->buffers[id];
+    const xstore *s = b->store;
+    bool is_same = hone_dtype_bytes(b->dtype) == hone_dtype_bytes(s->dtype);
+    int64_t row = s->row && is_same ? s->row : columns;
     if (rows < 1 || columns < 1 || row % columns != 0) {
         matrix_fail(m, "a fragment's tiles do not divide the rows of its buffer");
     }
     int64_t per_row = row / columns;
     tile t = {id, 0, row, 1, rows, columns};
     t.offset = index / per_row * rows * row + index % per_row * columns;
-    if (index < 0 || t.offset + (rows - 1) * row + columns > s->elements) {
+    if (index < 0 || t.offset + (rows - 1) * row + columns > view_elements(b)) {
         matrix_fail(m, "a fragment lies outside of its buffer");
     }
     return t;

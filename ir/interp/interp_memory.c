@@ -66,31 +66,55 @@ HONE_NORETURN static void fail_not_live(machine *m, hone_buffer id) {
                                hone_func_buffer(m->func, id)->name));
 }
 
+size_t store_units(const xstore *s) {
+    size_t bytes = (size_t)s->elements * hone_dtype_bytes(s->dtype);
+    return bytes ? bytes / s->unit : 1;
+}
+
+int64_t view_elements(const xbuffer *b) {
+    int64_t stored = (int64_t)hone_dtype_bytes(b->store->dtype);
+    return b->store->elements * stored / (int64_t)hone_dtype_bytes(b->dtype);
+}
+
+int64_t first_unit(const xbuffer *b, int64_t at, int64_t *out_count) {
+    *out_count = (int64_t)hone_dtype_bytes(b->dtype) / b->store->unit;
+    return at * *out_count;
+}
+
+static void check_unit(machine *m, xstore *s, hone_buffer id, xplace at, bool is_write) {
+    if (s->is_written) {
+        if (!is_write && !s->is_written[at.unit]) {
+            machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
+                                       "read of '%s' at element %lld, which was never written",
+                                       hone_func_buffer(m->func, id)->name, (long long)at.element));
+        }
+        s->is_written[at.unit] = true;
+    }
+    if (s->flights && s->flights[at.unit]) async_check(m, s, at, id);
+}
+
 /* What is checked only on request, or for views. */
 static void check_element_but_races(machine *m, const xbuffer *b, hone_buffer id, int64_t at,
                                     bool is_write) {
     xstore *s = b->store;
     const char *name = hone_func_buffer(m->func, id)->name;
-    if (at < 0 || at >= s->elements) {
+    if (at < 0 || at >= view_elements(b)) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                    "%s '%s' at element %lld of its storage, which has %lld",
                                    is_write ? "write to" : "read of", name, (long long)at,
-                                   (long long)s->elements));
+                                   (long long)view_elements(b)));
     }
-    if (s->is_written) {
-        if (!is_write && !s->is_written[at]) {
-            machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
-                                       "read of '%s' at element %lld, which was never written",
-                                       name, (long long)at));
-        }
-        s->is_written[at] = true;
-    }
-    if (s->flights && s->flights[at]) async_check(m, s, at, id);
+    int64_t count, first = first_unit(b, at, &count);
+    for (int64_t unit = first; unit < first + count; unit++)
+        check_unit(m, s, id, (xplace){at, unit}, is_write);
 }
 
 static void check_element(machine *m, const xbuffer *b, hone_buffer id, int64_t at, bool is_write) {
     check_element_but_races(m, b, id, at, is_write);
-    if (b->store->shadow) race_touch(m, b->store, at, id, is_write);
+    if (!b->store->shadow) return;
+    int64_t count, first = first_unit(b, at, &count);
+    for (int64_t unit = first; unit < first + count; unit++)
+        race_touch(m, b->store, (xplace){at, unit}, id, is_write);
 }
 
 void touch_register(machine *m, hone_buffer id, int64_t at) {
@@ -100,7 +124,10 @@ void touch_register(machine *m, hone_buffer id, int64_t at) {
 void touch_atomically(machine *m, hone_buffer id, int64_t at) {
     xbuffer *b = &m->buffers[id];
     check_element_but_races(m, b, id, at, false);
-    if (b->store->shadow) race_update(m, b->store, at, id);
+    if (!b->store->shadow) return;
+    int64_t count, first = first_unit(b, at, &count);
+    for (int64_t unit = first; unit < first + count; unit++)
+        race_update(m, b->store, (xplace){at, unit}, id);
 }
 
 void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write) {
@@ -325,8 +352,22 @@ static bool is_dense(const xbuffer *b) {
     return true;
 }
 
-static void attach_checks(machine *m, xstore *s, bool counts_writes) {
-    size_t count = (size_t)(s->elements ? s->elements : 1);
+/* The narrowest type that the storage of the buffer is seen as. */
+static uint32_t unit_of(const machine *m, hone_buffer id) {
+    size_t unit = hone_dtype_bytes(m->buffers[id].dtype);
+    for (hone_buffer b = 0; b < m->func->buffer_count; b++) {
+        const hone_buffer_info *info = hone_func_buffer(m->func, b);
+        if (info->alias_of == HONE_NO_ID || hone_func_storage(m->func, b) != id) continue;
+        size_t bytes = hone_dtype_bytes(stored_dtype(m, hone_dtype_element(info->dtype)));
+        if (bytes && bytes < unit) unit = bytes;
+    }
+    return (uint32_t)unit;
+}
+
+static void attach_checks(machine *m, hone_buffer id, bool counts_writes) {
+    xstore *s = &m->buffers[id].own;
+    if (!s->unit) s->unit = unit_of(m, id);
+    size_t count = store_units(s);
     if (counts_writes && m->options.check_uninitialised) {
         if (!s->is_written) s->is_written = hone_malloc(count);
         if (!s->is_written) machine_out_of_memory(m);
@@ -392,7 +433,7 @@ void buffer_allocate(machine *m, hone_buffer id) {
     int64_t threads = own_threads(m, id, elements);
     b->share = threads > 1 ? elements : 0;
     make_storage(m, b, hone_func_buffer(m->func, id), elements * threads);
-    attach_checks(m, &b->own, !m->is_passed[id]);
+    attach_checks(m, id, !m->is_passed[id]);
     b->own.row = b->rank > 1 ? b->shape[b->rank - 1] : 0;
     b->own.fragment = (xfragment){0};
     b->offset = 0;
@@ -419,9 +460,16 @@ void buffer_argument(machine *m, hone_buffer id, hone_tensor *argument) {
             write_float(&b->own, HONE_DTYPE_F64, i, hone_tensor_get_f64(argument, i));
         }
     }
-    attach_checks(m, &b->own, false);
+    attach_checks(m, id, false);
     b->offset = 0;
     settle(b, &b->own, true);
+}
+
+/* Integers of less than a byte lie closer in memory than here. */
+static bool is_packed(const machine *m, hone_buffer a, hone_buffer b) {
+    uint8_t one = hone_func_buffer(m->func, a)->dtype.bits;
+    uint8_t other = hone_func_buffer(m->func, b)->dtype.bits;
+    return one != other && (one < 8 || other < 8);
 }
 
 void buffer_alias(machine *m, hone_buffer id) {
@@ -431,14 +479,20 @@ void buffer_alias(machine *m, hone_buffer id) {
     if (!source->store) fail_not_live(m, info->alias_of);
     bind_view(m, info->elem_offset, source->offset);
     buffer_layout(m, id);
+    int64_t from = (int64_t)hone_dtype_bytes(source->dtype),
+            to = (int64_t)hone_dtype_bytes(b->dtype);
     bool is_same = hone_dtype_equal(b->dtype, source->store->dtype);
-    if (!is_same && (m->options.widen_f64 ||
-                     hone_dtype_bytes(b->dtype) != hone_dtype_bytes(source->store->dtype))) {
+    bool has_bounds = m->options.out_bounds && from != to; /* which are by element */
+    if (!is_same && (m->options.widen_f64 || has_bounds || is_packed(m, id, info->alias_of))) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' shows storage of type %s as %s",
                                    info->name, HONE_DTYPE_NAME(source->store->dtype),
                                    HONE_DTYPE_NAME(info->dtype)));
     }
-    b->offset = b->offset_expr ? x_int(b->offset_expr, m) * b->lanes : source->offset;
+    if (!b->offset_expr && source->offset * from % to) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "'%s' begins inside of one of its elements",
+                                   info->name));
+    }
+    b->offset = b->offset_expr ? x_int(b->offset_expr, m) * b->lanes : source->offset * from / to;
     settle(b, source->store, false);
 }
 

@@ -133,18 +133,19 @@ bool race_is_repeat(const machine *m, hone_buffer id, int64_t at) {
     return m->options.allow_repeats && race_is_same_value(m, id, at);
 }
 
-void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_write) {
-    xshadow *shadow = &s->shadow[at];
+void race_touch(machine *m, xstore *s, xplace at, hone_buffer buffer, bool is_write) {
+    xshadow *shadow = &s->shadow[at.unit];
     uint32_t me = m->task;
     if (is_write && s->instants && m->fresh && !m->thread) at_once_store(m, s, at, buffer);
-    if (is_write && race_is_repeat(m, buffer, at)) {
+    if (is_write && race_is_repeat(m, buffer, at.element)) {
         *shadow = (xshadow){.writer = me};
         return;
     }
-    check_pair(m, s, at, buffer, shadow->writer, !is_write, is_write ? "both write" : "one writes");
+    check_pair(m, s, at.element, buffer, shadow->writer, !is_write,
+               is_write ? "both write" : "one writes");
     if (is_write || shadow->is_atomic) {
-        check_pair(m, s, at, buffer, shadow->first_reader, shadow->is_atomic, "one writes");
-        check_pair(m, s, at, buffer, shadow->last_reader, shadow->is_atomic, "one writes");
+        check_pair(m, s, at.element, buffer, shadow->first_reader, shadow->is_atomic, "one writes");
+        check_pair(m, s, at.element, buffer, shadow->last_reader, shadow->is_atomic, "one writes");
     }
     if (is_write) {
         *shadow = (xshadow){.writer = me};
@@ -156,12 +157,12 @@ void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_w
 }
 
 /* Updates do not disturb each other, only those who read or write in the ordinary way. */
-void race_update(machine *m, xstore *s, int64_t at, hone_buffer buffer) {
-    xshadow *shadow = &s->shadow[at];
-    check_pair(m, s, at, buffer, shadow->writer, true, "one writes");
+void race_update(machine *m, xstore *s, xplace at, hone_buffer buffer) {
+    xshadow *shadow = &s->shadow[at.unit];
+    check_pair(m, s, at.element, buffer, shadow->writer, true, "one writes");
     if (!shadow->is_atomic) {
-        check_pair(m, s, at, buffer, shadow->first_reader, false, "one writes");
-        check_pair(m, s, at, buffer, shadow->last_reader, false, "one writes");
+        check_pair(m, s, at.element, buffer, shadow->first_reader, false, "one writes");
+        check_pair(m, s, at.element, buffer, shadow->last_reader, false, "one writes");
         *shadow = (xshadow){.writer = shadow->writer, .is_atomic = true};
     }
     if (!shadow->first_reader) shadow->first_reader = m->task;

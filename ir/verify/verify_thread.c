@@ -187,11 +187,26 @@ static void check_thread(verifier *v, hone_node_id id) {
     }
 }
 
+/* Never gets there: a condition around it does not hold. */
+static bool is_dead(verifier *v, hone_node_id id) {
+    hone_node_id child = id;
+    for (hone_node_id n = hone_func_node(v->func, id)->parent; n != HONE_NO_ID;
+         child = n, n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_IF) continue;
+        const hone_expr *condition = hone_simplify(&v->arith, node->u.eval.value);
+        bool is_other = hone_func_node(v->func, child)->kind == HONE_NODE_ELSE;
+        if (condition && condition->kind == HONE_EXPR_INT && (condition->u.i != 0) == is_other)
+            return true;
+    }
+    return false;
+}
+
 void verify_loop(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     const char *name = verify_var_name(v, node->u.loop.var);
     const hone_expr *extent = node->u.loop.range.extent;
-    if (extent->kind == HONE_EXPR_INT && extent->u.i < 0) {
+    if (extent->kind == HONE_EXPR_INT && extent->u.i < 0 && !is_dead(v, id)) {
         verify_error(v, id, "loop '%s' has the negative extent %lld", name, (long long)extent->u.i);
     }
     if (extent->kind == HONE_EXPR_INT && extent->u.i == 0) {

@@ -77,6 +77,14 @@ static const value_row rows[] = {
         "1,1,1 = 0.5\n"
         "node Squeeze x -> h axes=[0]\nnode RNN t,w,r,,,h -> y activations=['Relu']",
         "2,2", "!1"),
+    ROW("the weight of a recurrent cell, of sizes that come later",
+        "opset 12\ninput x f32 1,N,1,1\nconst t f32 1,1,1 = 3\nconst r f32 1,1,1 = 0.5\n"
+        "node Squeeze x -> w axes=[0]\nnode RNN t,w,r -> y activations=['Relu']",
+        "2", "6"),
+    ROW("which must be that of the state",
+        "opset 12\ninput x f32 1,1,N,1\nconst t f32 1,1,1 = 3\nconst r f32 1,1,1 = 0.5\n"
+        "node Squeeze x -> w axes=[0]\nnode RNN t,w,r -> y activations=['Relu']",
+        "2,2", "!1"),
     ROW("one part of a size that comes later",
         "opset 12\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2", "1,2"),
     ROW("the last one of several parts of a size that comes later",

@@ -39,6 +39,20 @@ static const struct row {
                                                 "A[T.Ramp(2, 1, 2)]], [3, 0, 2, 1])\n",
      {1, 2, 3, 4},
      {4, 1, 3, 2}},
+    {"storage seen as a narrower type",
+     FUNC("(2,), \"int32\"",
+          "(8,), \"int8\"") "  V = T.Buffer((8,), \"int8\", data=A.data)\n"
+                            "  for i in range(8):\n    C[i] = V[i]\n",
+     {67305985, -2},
+     {1, 2, 3, 4, -2, -1, -1, -1}},
+    {"storage written as a narrower type",
+     FUNC("(2,), \"int32\"",
+          "(2,), \"int32\"") "  X = T.alloc_buffer((2,), \"int32\")\n"
+                             "  V = T.Buffer((4,), \"int16\", data=X.data)\n"
+                             "  for i in T.parallel(4):\n    V[i] = T.int16(1)\n"
+                             "  for i in range(2):\n    C[i] = X[i] + A[i]\n",
+     {0, 1},
+     {65537, 65538}},
     {"functions of libm by name",
      FUNC("(1,), \"float32\"",
           "(3,), \"float32\"") "  C[0] = T.call_pure_extern(\"float32\", \"floorf\", A[0])\n"
