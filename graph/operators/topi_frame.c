@@ -252,8 +252,11 @@ static hone_status find_builder(const hone_gbind *bind, const hone_sinfo *out, h
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "operator '%s' is not implemented", bind->callee);
     }
     if (!out || out->kind != HONE_SINFO_TENSOR || out->rank < 0 || (out->rank && !out->shape)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "operator '%s': the shape of the result is not known", bind->callee);
+        return HONE_ERROR(
+            HONE_CODE_UNSUPPORTED,
+            "operator '%s': the shape of the result is not known; inputs need shapes, "
+            "with names for sizes that are open",
+            bind->callee);
     }
     return HONE_OK;
 }

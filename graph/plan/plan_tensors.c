@@ -7,8 +7,13 @@
 
 hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
                             const hone_sinfo *info, uint32_t *out) {
-    if (!info || info->kind != HONE_SINFO_TENSOR || info->rank < 0 ||
-        (info->rank && !info->shape) || hone_dtype_is_void(info->dtype)) {
+    bool is_tensor = info && info->kind == HONE_SINFO_TENSOR;
+    if (is_tensor && (info->rank < 0 || (info->rank && !info->shape))) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "a tensor whose shape is not said; say it with names for sizes that are "
+                          "open, as in R.Tensor((\"n\", 4), \"float32\")");
+    }
+    if (!is_tensor || hone_dtype_is_void(info->dtype)) {
         return HONE_ERROR(HONE_CODE_INVALID, "a value of unknown shape; prepare the module first");
     }
     if (!hone_grow(p->ir.arena, (void **)&p->tensors, &p->tensor_capacity, p->tensor_count,

@@ -26,6 +26,12 @@ static const struct row {
      "        C[vi, vj] = 0.0\n"
      "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",
      NULL, false},
+    {"a loop that its sizes rule out",
+     "  for q in range(1):\n"
+     "    if q + 8 > 20:\n"
+     "      for i in range(8 - 20):\n"
+     "        X[i] = 0\n",
+     "this condition never holds", true},
     {"axis of 128, loop of 127",
      "  for i, j in T.grid(127, 128):\n"
      "    with T.block(\"B\"):\n"
