@@ -243,6 +243,8 @@ static hone_code code_of(int32_t code) {
         return HONE_CODE_NOT_FOUND;
     case HONE_MODEL_NO_DEVICE:
         return HONE_CODE_UNAVAILABLE;
+    case HONE_MODEL_EXTERN_FAILED:
+        return HONE_CODE_EXTERNAL;
     default:
         return HONE_CODE_ILLEGAL;
     }

@@ -83,7 +83,8 @@ int32_t hone_model_call_run(const hone_model_call *call);
 HONE_NODISCARD hone_status hone_model_call_place(hone_model_call *call);
 void hone_model_call_destroy(hone_model_call *call); /* NULL is allowed */
 /* The failure that a model's code stands for, with the model's words: INVALID, UNSUPPORTED (this
- * CPU), IO (weights), NO_MEMORY, NOT_FOUND (an external function), ILLEGAL. OK for no failure. */
+ * CPU), IO (weights), NO_MEMORY, NOT_FOUND (an external function), EXTERNAL (one that said no),
+ * ILLEGAL. OK for no failure. */
 HONE_NODISCARD hone_status hone_model_status(const hone_model_info *info, int32_t code);
 /* hone_model_status of the model that is called. */
 HONE_NODISCARD hone_status hone_model_call_status(const hone_model_call *call, int32_t code);

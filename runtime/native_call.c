@@ -100,5 +100,5 @@ hone_status hone_call_packed(void *symbol, const char *name, hone_tensor *const 
     memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for this */
     int32_t code = function(data, shapes, ranks, (int32_t)count);
     if (code == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_ILLEGAL, "external function '%s' returned %d", name, (int)code);
+    return HONE_ERROR(HONE_CODE_EXTERNAL, "external function '%s' returned %d", name, (int)code);
 }

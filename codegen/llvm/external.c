@@ -114,11 +114,26 @@ static LLVMValueRef find(gen *g, const char *name, bool is_packed) {
     LLVMBuildCondBr(g->builder, LLVMBuildIsNull(g->builder, function, ""), fail, next);
     LLVMPositionBuilderAtEnd(g->builder, fail);
     const char *message = hone_arena_printf(g->arena, "external function '%s' is unknown", name);
-    gen_set_error(g, -3, message ? message : "an external function is unknown");
-    LLVMBuildStore(g->builder, gen_i32(g, -3), g->frame->code);
+    gen_set_error(g, HONE_KERNEL_NO_EXTERN, message ? message : "an external function is unknown");
+    LLVMBuildStore(g->builder, gen_i32(g, HONE_KERNEL_NO_EXTERN), g->frame->code);
     LLVMBuildBr(g->builder, g->frame->leave);
     LLVMPositionBuilderAtEnd(g->builder, next);
     return function;
+}
+
+/* Leaves the kernel with the code of a function that said no. */
+static void check_code(gen *g, LLVMValueRef code, const char *name) {
+    LLVMBasicBlockRef fail =
+        LLVMAppendBasicBlockInContext(g->context, g->frame->function, "said_no");
+    LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    LLVMValueRef is_wrong = LLVMBuildICmp(g->builder, LLVMIntNE, code, gen_i32(g, 0), "");
+    LLVMBuildCondBr(g->builder, is_wrong, fail, next);
+    LLVMPositionBuilderAtEnd(g->builder, fail);
+    const char *message = hone_arena_printf(g->arena, "external function '%s' failed", name);
+    gen_set_error(g, HONE_KERNEL_EXTERN_FAILED, message ? message : "an external function failed");
+    LLVMBuildStore(g->builder, code, g->frame->code);
+    LLVMBuildBr(g->builder, g->frame->leave);
+    LLVMPositionBuilderAtEnd(g->builder, next);
 }
 
 static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
@@ -147,7 +162,7 @@ static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 4, 0);
     LLVMValueRef args[] = {data, shapes, ranks, gen_i32(g, (int32_t)count)};
     LLVMValueRef code = LLVMBuildCall2(g->builder, type, find(g, name, true), args, 4, "");
-    gen_leave_if(g, LLVMBuildICmp(g->builder, LLVMIntNE, code, gen_i32(g, 0), ""), code);
+    check_code(g, code, name);
     if (!has_value) return LLVMConstNull(hone_dtype_is_handle(e->dtype) ? g->ptr : g->i32);
     LLVMTypeRef stored = gen_storage_type(g, e->dtype);
     return gen_from_storage(g, e->dtype, LLVMBuildLoad2(g->builder, stored, result, ""));

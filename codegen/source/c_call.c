@@ -335,8 +335,9 @@ static const char *found_function(c_gen *g, const char *function, bool is_packed
                found, found, function);
     }
     c_open(g, "if (%s == NULL)", found);
-    c_line(g, "rt->set_error(rt, -3, \"external function '%s' is unknown\");", function);
-    c_leave(g, "-3");
+    c_line(g, "rt->set_error(rt, %d, \"external function '%s' is unknown\");",
+           HONE_KERNEL_NO_EXTERN, function);
+    c_leave(g, c_printf(g, "%d", HONE_KERNEL_NO_EXTERN));
     c_close(g);
     return found;
 }
@@ -426,6 +427,8 @@ static c_text external(c_gen *g, const hone_expr *e) {
     c_line(g, "const int32_t %s = %s(%s, %s, %s, %u);", code, pointer, args, arg_shapes, arg_ranks,
            (unsigned)count);
     c_open(g, "if (%s != 0)", code);
+    c_line(g, "rt->set_error(rt, %d, \"external function '%s' failed\");",
+           HONE_KERNEL_EXTERN_FAILED, function);
     c_leave(g, code);
     c_close(g);
     if (!has_value) return (c_text){"0", C_PREC_POSTFIX};

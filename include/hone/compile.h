@@ -93,7 +93,7 @@ typedef struct hone_results hone_results;
  * for scalars, and outputs are written in place. Of a graph function they are its inputs, and
  * out_results, which may be NULL for tensor programs, gets what it gives. Errors: not_found,
  * invalid (arguments that do not fit), illegal (a program that is wrong: an index out of bounds, a
- * division by zero; with the place), unsupported. */
+ * division by zero; with the place), external (a function that it calls said no), unsupported. */
 HONE_API hone_error *hone_program_interpret(const hone_program *program, const char *function,
                                             size_t count, DLTensor *const *arguments,
                                             hone_results **out_results);

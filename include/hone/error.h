@@ -18,7 +18,8 @@ HONE_API const char *hone_error_message(const hone_error *error);
 
 /* One word: "invalid", "type", "not_found", "unsupported", "illegal" (a schedule step that was
  * refused), "no_memory", "io", "timeout", "unavailable", "version" (data of a newer version),
- * "cancelled", "internal" (a bug); "ok" for NULL. More words may come. */
+ * "cancelled", "external" (an external function returned a code that is not 0; the message has its
+ * name and that code), "internal" (a bug); "ok" for NULL. More words may come. */
 HONE_API const char *hone_error_kind(const hone_error *error);
 
 /* Ends an error; NULL is allowed. */

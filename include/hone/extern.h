@@ -1,7 +1,8 @@
 /* hone/extern.h - external functions: what R.call_dps_packed, T.call_packed and
  * hone_formula_extern call, which stands in C elsewhere.
  *
- * A function has one of two forms, and returns 0, or another number, with which the call fails:
+ * A function has one of two forms, and returns 0, or another number, with which the call fails
+ * (error "external", or HONE_MODEL_EXTERN_FAILED of a compiled model; the message has both):
  *
  *     int32_t NAME(void *const *args, const int64_t *const *shapes, const int32_t *ranks,
  *                  int32_t count);                                    HONE_EXTERN_PLAIN

@@ -33,7 +33,7 @@ HONE_API const hone_model_entry *hone_model_find(const hone_model *model, const 
 /* Calls an entry on the model's own threads. inputs and outputs: one tensor per port, in order,
  * owned by the caller. Errors: invalid (a tensor that does not fit), unsupported (a CPU without the
  * features that the model uses), not_found (an external function), io (its weights), no_memory,
- * illegal (a kernel failed). */
+ * illegal (a kernel failed), external (an external function said no). */
 HONE_API hone_error *hone_model_run(const hone_model *model, const hone_model_entry *entry,
                                     DLTensor *const *inputs, DLTensor *const *outputs);
 

@@ -4,7 +4,7 @@
  * buffers: one pointer per buffer parameter, dense row-major; 64-byte aligned, but for what is only
  *          read, which may be aligned to its elements alone.
  * sizes:   the values of the symbolic sizes and scalar integer parameters in order; NULL when none.
- * It returns 0, or a negative code after setting rt->set_error. It has no undefined symbols except
+ * It returns 0, or another code after setting rt->set_error. It has no undefined symbols except
  * libm and mem*: everything else comes through hone_rt.
  */
 #ifndef HONE_RUNTIME_MODEL_ABI_H
@@ -18,6 +18,9 @@
 typedef struct hone_rt hone_rt;
 
 typedef int32_t (*hone_kernel)(const hone_rt *rt, void *const *buffers, const int64_t *sizes);
+/* Which failures the codes of set_error tell apart. What an external function returned is returned
+ * by the kernel as well. */
+enum { HONE_KERNEL_NO_MEMORY = -2, HONE_KERNEL_NO_EXTERN = -3, HONE_KERNEL_EXTERN_FAILED = -6 };
 /* One share of a parallel loop: iterations [begin, end). */
 typedef int32_t (*hone_parallel_body)(const hone_rt *rt, void *closure, int64_t begin, int64_t end);
 /* An external function of call_packed or call_dps_packed. Behind the ranks of the arguments stand

@@ -25,6 +25,7 @@ typedef struct hone_mt_call {
     const hone_mt_device_table *device; /* NULL: the model is for a CPU */
     DLTensor *const *inputs, *const *outputs;
     atomic_flag has_message; /* kernels may fail in several threads at once */
+    int32_t message_code;    /* which failure the message is of (abi.h) */
     char message[256];
 } hone_mt_call;
 

@@ -80,8 +80,9 @@ enum {
     HONE_MODEL_BAD_WEIGHTS = -3,  /* the file of weights is missing or belongs to another model */
     HONE_MODEL_NO_MEMORY = -4,    /* memory or threads cannot be had */
     HONE_MODEL_NO_EXTERN = -5,    /* an external function was not found */
-    HONE_MODEL_FAILED = -6,       /* a kernel or an external function said no */
-    HONE_MODEL_NO_DEVICE = -7     /* the driver or GPU is not there, or its context has ended */
+    HONE_MODEL_FAILED = -6,       /* a kernel said no */
+    HONE_MODEL_NO_DEVICE = -7,    /* the driver or GPU is not there, or its context has ended */
+    HONE_MODEL_EXTERN_FAILED = -8 /* an external function said no */
 };
 
 typedef struct hone_rt hone_rt; /* a thread pool; NULL means the model's own */

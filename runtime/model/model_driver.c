@@ -138,8 +138,8 @@ __attribute__((destructor)) static void end_states(void) {
 
 static void keep_message(const hone_rt *rt, int32_t code, const char *message) {
     hone_mt_call *call = (hone_mt_call *)(uintptr_t)rt;
-    (void)code;
     if (atomic_flag_test_and_set(&call->has_message)) return;
+    call->message_code = code;
     snprintf(call->message, sizeof call->message, "%s", message ? message : "");
 }
 
@@ -214,6 +214,7 @@ static int32_t begin_call(hone_mt_call *call, mt_state *state, const hone_rt *rt
     call->rt.set_error = keep_message;
     call->rt.find_extern = hone_mt_find_extern;
     atomic_flag_clear(&call->has_message);
+    call->message_code = 0;
     call->message[0] = 0;
     return HONE_MODEL_OK;
 }

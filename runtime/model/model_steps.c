@@ -94,9 +94,25 @@ static void *tensor_data(const hone_mt_call *call, const hone_mt_frame *frame,
     return frame->workspaces[t->index] + frame->values[t->value];
 }
 
+/* Which failure it is, by what the kernel said. */
+static int32_t kind_of_failure(const hone_mt_call *call, const hone_mt_step *step) {
+    if (step->kind == HONE_MT_EXTERN) return HONE_MODEL_EXTERN_FAILED;
+    switch (call->message_code) {
+    case HONE_KERNEL_NO_MEMORY:
+        return HONE_MODEL_NO_MEMORY;
+    case HONE_KERNEL_NO_EXTERN:
+        return HONE_MODEL_NO_EXTERN;
+    case HONE_KERNEL_EXTERN_FAILED:
+        return HONE_MODEL_EXTERN_FAILED;
+    default:
+        return HONE_MODEL_FAILED;
+    }
+}
+
 int32_t hone_mt_step_failed(const hone_mt_call *call, const hone_mt_step *step, int32_t code) {
-    return hone_mt_fail(HONE_MODEL_FAILED, "'%s' failed with code %d%s%s", step->name, (int)code,
-                        call->message[0] ? ": " : "", call->message);
+    return hone_mt_fail(kind_of_failure(call, step), "%s'%s' failed with code %d%s%s",
+                        step->kind == HONE_MT_EXTERN ? "external function " : "", step->name,
+                        (int)code, call->message[0] ? ": " : "", call->message);
 }
 
 bool hone_mt_writes_nothing(const hone_mt_call *call, const hone_mt_step *step,

@@ -179,13 +179,23 @@ static int32_t double_row(void *const *args, const int64_t *const *shapes, const
     return 0;
 }
 
+static int32_t says_no(void *const *args, const int64_t *const *shapes, const int32_t *ranks,
+                       int32_t count) {
+    (void)args;
+    (void)shapes;
+    (void)ranks;
+    return 40 + count;
+}
+
 static void *find_extern(void *ctx, const char *name) {
     (void)ctx;
+    hone_extern refuses = says_no;
     int32_t (*row)(void *const *, const int64_t *const *, const int32_t *, int32_t) = double_row;
     int32_t (*packed)(void *const *, const int64_t *const *, const int32_t *, int32_t) = add_to;
     int64_t (*plain)(const float *, float *, float, int8_t, double) = add_in_c;
     void *address = NULL;
     if (strcmp(name, "add_to") == 0) memcpy(&address, &packed, sizeof address);
+    if (strcmp(name, "says_no") == 0) memcpy(&address, &refuses, sizeof address);
     if (strcmp(name, "double_row") == 0) memcpy(&address, &row, sizeof address);
     if (strcmp(name, "add_in_c") == 0) memcpy(&address, &plain, sizeof address);
     return address;
@@ -235,6 +245,37 @@ static void calls_external_functions(void **state) {
     }
 }
 
+/* The code is the function's, the failure one of its own. */
+static void tells_of_functions_that_fail(void **state) {
+    static const char text[] =
+        "from tvm.script import tir as T\n"
+        "@T.prim_func\n"
+        "def main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
+        "    T.evaluate(T.call_packed(\"says_no\", A.data, B.data))\n";
+    hone_module *module = NULL;
+    hone_func *func;
+    hone_target target;
+    test_compiled compiled = {0};
+    HONE_ASSERT_OK(hone_target_parse(*state, &target));
+    hone_status st = parse_func(text, &module, &func);
+    if (!st) st = test_compile(func, &target, &compiled);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+    hone_rt *rt;
+    hone_model_rt_options options = {.thread_count = 1, .find_extern = find_extern};
+    assert_int_equal(hone_model_rt_create(&options, &rt), 0);
+    static _Alignas(64) float a[8], b[8];
+    void *buffers[] = {a, b};
+    char message[128];
+    int32_t code = compiled.kernel(rt, buffers, NULL);
+    int32_t kind = hone_model_rt_take_error(rt, message, sizeof message);
+    hone_model_rt_destroy(rt);
+    test_compiled_deinit(&compiled);
+    assert_int_equal(code, 42);
+    assert_int_equal(kind, HONE_KERNEL_EXTERN_FAILED);
+    assert_string_equal(message, "external function 'says_no' failed");
+}
+
 /* The sizes of a shape are used nowhere else in the loop's body. */
 static void hands_sizes_into_parallel_loops(void **state) {
     static const char text[] = "from tvm.script import tir as T\n"
@@ -280,6 +321,8 @@ int main(void) {
         cmocka_unit_test_prestate(takes_sizes_at_run_time, c),
         cmocka_unit_test_prestate(calls_external_functions, llvm),
         cmocka_unit_test_prestate(calls_external_functions, c),
+        cmocka_unit_test_prestate(tells_of_functions_that_fail, llvm),
+        cmocka_unit_test_prestate(tells_of_functions_that_fail, c),
         cmocka_unit_test_prestate(hands_sizes_into_parallel_loops, llvm),
         cmocka_unit_test_prestate(hands_sizes_into_parallel_loops, c),
     };

@@ -469,9 +469,10 @@ static void calls_external_functions(void **state) {
     call_both_ways(program, model);
     assert_int_equal(tensors_seen, 8);
     give("test.other", (hone_extern_function)refuses, HONE_EXTERN_DLPACK);
-    public_expect(hone_model_run(model, entry, in, out), "illegal", "code 2");
-    public_expect(hone_program_interpret(program, NULL, 1, in, &(hone_results *){NULL}), "illegal",
-                  "returned 2");
+    public_expect(hone_model_run(model, entry, in, out), "external",
+                  "external function 'test.other' failed with code 2");
+    public_expect(hone_program_interpret(program, NULL, 1, in, &(hone_results *){NULL}), "external",
+                  "external function 'test.other' returned 2");
     give("test.other", NULL, HONE_EXTERN_PLAIN);
     public_expect(hone_program_interpret(program, NULL, 1, in, &(hone_results *){NULL}),
                   "not_found", "test.other");

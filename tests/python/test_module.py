@@ -2,6 +2,7 @@
 import _thread
 import contextlib
 import copy
+import ctypes
 import gc
 import importlib.util
 import io
@@ -318,6 +319,18 @@ class External(Case):
         hone.register("python.twice", None)
         with self.assertRaisesRegex(hone.InvalidError, "program:"):
             hone.load("no_name.py\n")
+
+    def test_functions_of_c_that_fail(self):
+        from hone import _library as lib
+        says_no = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
+                                   ctypes.c_void_p, ctypes.c_int32)(lambda *_: 42)
+        lib.LIB.hone_extern_register(b"python.twice", ctypes.cast(says_no, ctypes.c_void_p), 0)
+        module, x = hone.load(CALLS), numbers(2, 3)
+        for called in (module.compile(no_schedule=True), module.interpret):
+            with self.assertRaisesRegex(hone.ExternalError, "'python.twice' .* 42"):
+                called(x)
+        self.assertTrue(issubclass(hone.ExternalError, RuntimeError))
+        hone.register("python.twice", None)
 
 
 if __name__ == "__main__":

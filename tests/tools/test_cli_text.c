@@ -214,6 +214,7 @@ static const struct code_row {
     {"unavailable", HONE_CODE_UNAVAILABLE, 3  },
     {"timeout",     HONE_CODE_TIMEOUT,     3  },
     {"no_memory",   HONE_CODE_NO_MEMORY,   3  },
+    {"external",    HONE_CODE_EXTERNAL,    3  },
     {"internal",    HONE_CODE_INTERNAL,    4  },
     {"cancelled",   HONE_CODE_CANCELLED,   130},
 };

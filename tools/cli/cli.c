@@ -50,6 +50,7 @@ int hone_cli_exit_code(hone_code code) {
     case HONE_CODE_UNAVAILABLE:
     case HONE_CODE_TIMEOUT:
     case HONE_CODE_NO_MEMORY:
+    case HONE_CODE_EXTERNAL:
         return HONE_EXIT_WORLD;
     case HONE_CODE_CANCELLED:
         return HONE_EXIT_STOPPED;

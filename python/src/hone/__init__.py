@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from ._errors import (HoneError, InvalidError, IoError, MissingFileError, NotFoundError,
-                      OutOfMemoryError, ScheduleError, TimeoutExpired, TypeMismatchError,
+from ._errors import (ExternalError, HoneError, InvalidError, IoError, MissingFileError,
+                      NotFoundError, OutOfMemoryError, ScheduleError, TimeoutExpired, TypeMismatchError,
                       UnavailableError, UnsupportedError, VersionError)
 from ._library import LIB as _LIB
 from ._maps import AXIS_SEPARATOR
@@ -26,7 +26,7 @@ from .schedule import Block, Integer, Loop, Schedule, Trace
 
 __version__: str = _LIB.hone_version().decode()
 
-__all__ = ["AXIS_SEPARATOR", "Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
+__all__ = ["AXIS_SEPARATOR", "Block", "Comparison", "Database", "ExternalError", "Farm", "HoneError", "Integer", "InvalidError",
            "IoError", "KernelProfile", "Loop", "MissingFileError", "Model", "Module", "News",
            "NotFoundError", "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
            "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",

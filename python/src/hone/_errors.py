@@ -71,6 +71,12 @@ class VersionError(HoneError):
     kind = "version"
 
 
+class ExternalError(HoneError, RuntimeError):
+    """An external function failed: the message has its name and what it returned."""
+
+    kind = "external"
+
+
 class OutOfMemoryError(HoneError, MemoryError):
     """An allocation failed."""
 
@@ -80,7 +86,7 @@ class OutOfMemoryError(HoneError, MemoryError):
 BY_KIND: Dict[str, Type[HoneError]] = {
     cls.kind: cls
     for cls in (InvalidError, TypeMismatchError, NotFoundError, UnsupportedError, ScheduleError,
-                IoError, TimeoutExpired, UnavailableError, VersionError, OutOfMemoryError)
+                IoError, TimeoutExpired, UnavailableError, VersionError, ExternalError, OutOfMemoryError)
 }
 
 
