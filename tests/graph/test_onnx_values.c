@@ -174,6 +174,13 @@ static const value_row rows[] = {
         "1065353216,-2147483648,2139095040"),
     ROW("BitCast of bfloat16", "opset 26\ninput x bf16 2\nnode BitCast x -> y to=4", "1,-2",
         "16256,49152"),
+    ROW("Conv of short floats by wider weights is rounded once",
+        "opset 18\ninput x bf16 1,1,2\nconst w f32 1,1,2 = 1.001,1\nconst b f32 1 = 0.001\n"
+        "node Conv x,w,b -> y",
+        "256,-256", "0.2578125"),
+    ROW("Gemm of short floats by wider weights",
+        "opset 18\ninput x f16 1,2\nconst w f32 2,1 = 1.0001,-1\nnode Gemm x,w -> y", "1024,1024",
+        "0.1024169921875"),
     ROW("BitCast of truths",
         "opset 26\ninput x bool 2\nnode BitCast x -> t to=3\nnode BitCast t -> y to=9", "0,1",
         "0,1"),

@@ -93,9 +93,30 @@ hone_status onnx_narrow(onnx_reader *r, hone_dtype narrow, hone_garg *x) {
     return hone_dtype_is_void(narrow) ? HONE_OK : onnx_emit_cast(r, *x, narrow, x);
 }
 
+static bool is_float32(const onnx_reader *r, uint32_t input) {
+    const hone_sinfo *info;
+    hone_status st = onnx_input_info(r, input, &info);
+    bool is = !st && hone_dtype_equal(info->dtype, HONE_DTYPE_F32);
+    hone_status_free(st);
+    return is;
+}
+
+/* A product of short floats by float32. The standard has one type for all operands; exporters that
+ * fold a normalisation into weights leave these wider than the data, whose type the result has. */
+static bool has_wide_weights(const onnx_reader *r, const char *op) {
+    static const char *const products[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    bool is_product = false, is_wide = false;
+    for (size_t i = 0; i < HONE_COUNT(products); i++)
+        is_product |= strcmp(op, products[i]) == 0;
+    for (uint32_t i = 1; is_product && i < r->input_count; i++)
+        is_wide |= onnx_has_input(r, i) && is_float32(r, i);
+    return is_wide;
+}
+
 hone_status onnx_convert_rounded(onnx_reader *r, const onnx_converter *row, hone_garg *outputs) {
     hone_dtype narrow = HONE_DTYPE_VOID;
-    if (takes_steps(row->op)) HONE_TRY(onnx_widen_inputs(r, &narrow));
+    bool is_wide = takes_steps(row->op) || has_wide_weights(r, row->op);
+    if (is_wide) HONE_TRY(onnx_widen_inputs(r, &narrow));
     HONE_TRY(row->convert(r, outputs));
     for (uint32_t i = 0; i < r->output_count; i++)
         HONE_TRY(onnx_narrow(r, narrow, &outputs[i]));
