@@ -223,7 +223,7 @@ static bool by_lone_quotient(proof *p, const arith_sum *s, const hone_expr *y, i
 }
 
 /* For d > 0: 0 <= y % d <= d - 1;  y // d + k >= 0 when y + k*d >= 0;  k - y // d >= 0 when
- * k*d + d - 1 - y >= 0. */
+ * k*d + d - 1 - y >= 0; k: the rest of the sum. */
 static bool by_symbolic_division(proof *p, const arith_sum *s, uint32_t at, uint32_t depth) {
     const hone_expr *term = s->terms[at].term, *y = term->args[0], *d = term->args[1];
     int64_t coeff = s->terms[at].coeff;
@@ -235,10 +235,17 @@ static bool by_symbolic_division(proof *p, const arith_sum *s, uint32_t at, uint
     if (term->op == HONE_OP_FLOORMOD) {
         return with_replaced(p, s, at, 1, d, coeff < 0 ? coeff : 0, -1, depth);
     }
-    if (s->count != 1 || (coeff != 1 && coeff != -1)) return false;
+    if (coeff != 1 && coeff != -1) return false;
+    arith_sum divisor, rest;
     arith_sum_init(&t);
+    arith_sum_init(&divisor);
+    arith_sum_add_expr(p->a, &divisor, d, 1);
+    copy_sum(p->a, &rest, s, 1);
+    arith_sum_add_term(p->a, &rest, term, -coeff);
+    if (!arith_sum_finish(p->a, &divisor) || !arith_sum_finish(p->a, &rest)) return false;
     arith_sum_add_expr(p->a, &t, y, coeff);
-    arith_sum_add_expr(p->a, &t, d, s->constant + (coeff < 0));
+    if (!arith_sum_add_product(p->a, &t, &rest, &divisor, 1)) return false;
+    if (coeff < 0) arith_sum_add_expr(p->a, &t, d, 1);
     arith_sum_add_const(&t, coeff < 0 ? -1 : 0, 1);
     return finish_nonneg(p, &t, depth - 1);
 }
