@@ -243,7 +243,7 @@ static xerror bound_of_call(const xexpr *e, machine *m, double value) {
         return bound_of_fma(e, m);
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
-        if (e->u.libm) return bound_again(e, m, value, FUNCTION_ROUNDINGS);
+        if (hone_libm_of_call(e->source)) return bound_again(e, m, value, FUNCTION_ROUNDINGS);
         refuse(m, hone_intrin_spelling(intrin));
     case HONE_INTRIN_NAMED:
     case HONE_INTRIN_CALL_PACKED:

@@ -4,6 +4,7 @@
  * every pure call) gets one more rank-0 tensor at the end for its result. */
 #include <string.h>
 
+#include "ir/core/fold.h"
 #include "ir/interp/interp_impl.h"
 
 enum { MAX_EXTERN_ARGS = 32 };
@@ -247,8 +248,12 @@ static double call_f(const xexpr *e, machine *m) {
 /* Of the C library: no name among the arguments. */
 static double libm_f(const xexpr *e, machine *m) {
     double args[HONE_LIBM_MAX_ARGS];
-    for (uint32_t i = 0; i < e->count; i++)
-        args[i] = x_is_float(e->args[i]) ? x_float(e->args[i], m) : (double)x_int(e->args[i], m);
+    hone_dtype to = e->u.libm->is_float32 ? HONE_DTYPE_F32 : HONE_DTYPE_F64;
+    for (uint32_t i = 0; i < e->count; i++) {
+        const xexpr *arg = e->args[i];
+        args[i] =
+            x_is_float(arg) ? x_float(arg, m) : hone_fold_to_float(arg->dtype, x_int(arg, m), to);
+    }
     return round_to(e, hone_libm_value(e->u.libm, args));
 }
 

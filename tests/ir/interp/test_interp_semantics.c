@@ -67,6 +67,14 @@ static const struct row {
                                "  C[2] = T.cast(T.call_pure_extern(\"float64\", \"sqrtf\", T.float64(16777217)), \"float32\")\n",
      {4},
      {16, 5, 4096}},
+    {"large whole numbers that they take",
+     FUNC("(1,), \"float32\"",
+          "(2,), \"float32\"") "  C[0] = T.cast(T.call_pure_extern(\"float64\", \"cbrt\", "
+                               "T.uint64(9223372036854775808)), \"float32\")\n"
+                               "  C[1] = T.call_pure_extern(\"float32\", \"fabsf\", "
+                               "T.int64(1152921573326323713))\n",
+     {0},
+     {2097152, 1152921642045800448}},
     {"a scalar is assigned",
      "# from tvm.script import tirx as T\n" FUNC(
          "(4,), \"int32\"",
