@@ -70,8 +70,11 @@ hone_status hone_default_optional(hone_status st);
  * before; out_fits: false for any other block (default_shape.c). */
 hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, hone_default_shape *s,
                                     bool *out_fits);
-/* Fuses neighbouring loops through which all accesses move as through one. is_trial: changes s
- * alone, not the program. */
+/* All accesses move through the loop `outer` and the next one as through one loop. */
+bool hone_default_may_join(const hone_default_shape *s, uint32_t outer);
+/* Fuses both. is_trial: changes s alone, not the program. */
+hone_status hone_default_join(hone_default_shape *s, uint32_t outer, bool is_trial);
+/* Fuses all neighbours that may be. */
 hone_status hone_default_join_loops(hone_default_shape *s, bool is_trial);
 
 /* Rows and columns of a tile of a matrix product. */

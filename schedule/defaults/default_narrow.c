@@ -26,11 +26,18 @@ static bool moves_closely(hone_schedule *sch, hone_node_id block, const hone_reg
            outer >= 0 && outer <= extent;
 }
 
+static bool has_spatial_axes(const hone_block *block) {
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    return true;
+}
+
 /* The loops of a block, all of them spatial, the innermost short, what is written dense. */
 static bool is_narrow(hone_schedule *sch, hone_node_id block, uint32_t count,
                       const hone_node_id *loops, int64_t *out_extent, int64_t *out_total) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
-    if (count < 2 || inner->write_count != 1 || hone_nest_has_reduce_axis(sch, block)) return false;
+    if (count < 2 || inner->write_count != 1 || !has_spatial_axes(inner)) return false;
     *out_total = 1;
     for (uint32_t i = count; i-- > 0;) {
         const hone_node *loop = hone_func_node(sch->func, loops[i]);

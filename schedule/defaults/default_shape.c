@@ -48,8 +48,7 @@ hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, ho
     return HONE_OK;
 }
 
-/* The iterations of two neighbours follow one another in all accesses. */
-static bool are_joined(const hone_default_shape *s, uint32_t outer) {
+bool hone_default_may_join(const hone_default_shape *s, uint32_t outer) {
     if (s->extents[outer] == 1 || s->extents[outer + 1] == 1) return true;
     if (s->extents[outer] > INT32_MAX / s->extents[outer + 1]) return false;
     for (uint32_t a = 0; a < s->access_count; a++) {
@@ -58,21 +57,25 @@ static bool are_joined(const hone_default_shape *s, uint32_t outer) {
     return true;
 }
 
+hone_status hone_default_join(hone_default_shape *s, uint32_t outer, bool is_trial) {
+    hone_rv fused = HONE_NO_ID;
+    if (!is_trial) HONE_TRY(hone_sch_fuse(s->n->sch, 2, s->loops + outer, true, &fused));
+    uint32_t kept = s->extents[outer + 1] == 1 ? outer : outer + 1; /* whose strides it has */
+    memcpy(s->strides[outer], s->strides[kept], sizeof s->strides[outer]);
+    s->extents[outer] *= s->extents[outer + 1];
+    s->loops[outer] = fused;
+    s->count--;
+    for (uint32_t i = outer + 1; i < s->count; i++) {
+        memcpy(s->strides[i], s->strides[i + 1], sizeof s->strides[i]);
+        s->extents[i] = s->extents[i + 1];
+        s->loops[i] = s->loops[i + 1];
+    }
+    return HONE_OK;
+}
+
 hone_status hone_default_join_loops(hone_default_shape *s, bool is_trial) {
     for (uint32_t i = s->count - 1; i-- > 0;) {
-        if (!are_joined(s, i)) continue;
-        hone_rv fused = HONE_NO_ID;
-        if (!is_trial) HONE_TRY(hone_sch_fuse(s->n->sch, 2, s->loops + i, true, &fused));
-        uint32_t kept = s->extents[i + 1] == 1 ? i : i + 1; /* whose strides it has */
-        memcpy(s->strides[i], s->strides[kept], sizeof s->strides[i]);
-        s->extents[i] *= s->extents[i + 1];
-        s->loops[i] = fused;
-        s->count--;
-        for (uint32_t j = i + 1; j < s->count; j++) {
-            memcpy(s->strides[j], s->strides[j + 1], sizeof s->strides[j]);
-            s->extents[j] = s->extents[j + 1];
-            s->loops[j] = s->loops[j + 1];
-        }
+        if (hone_default_may_join(s, i)) HONE_TRY(hone_default_join(s, i, is_trial));
     }
     return HONE_OK;
 }

@@ -307,6 +307,47 @@ static void running_sums_have_vectors(void **state) {
     }
 }
 
+/* What a running sum is written across: rows of two axes are one, a long one is cut, one that would
+ * end with a mask is left to compilers; where rows do not follow one another, each is its own. */
+static void short_rows_of_running_sums_are_joined(void **state) {
+    static const struct {
+        const char *shape, *axes, *before;
+        int rows, columns, want; /* want: lanes, with vectors of 16 */
+    } sums[] = {
+        {"30, 5, 8",  "vk, vi, vj", "vk - 1, vi, vj", 5,  8, 40},
+        {"30, 50, 9", "vk, vi, vj", "vk - 1, vi, vj", 50, 9, 64},
+        {"30, 5, 9",  "vk, vi, vj", "vk - 1, vi, vj", 5,  9, 0 },
+        {"5, 30, 9",  "vi, vk, vj", "vi, vk - 1, vj", 5,  9, 9 },
+    };
+    const hone_default_limits limits = {.threads = 1, .vector_lanes = 16, .l1_bytes = 1 << 15};
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(sums); i++) {
+        hone_str text = {0};
+        hone_module *module = NULL;
+        hone_schedule *sch = NULL;
+        hone_str_printf(
+            &text,
+            "@T.prim_func\n"
+            "def main(X: T.Buffer((%s), \"float32\"), Y: T.Buffer((%s), \"float32\")):\n"
+            "    for i, j, k in T.grid(%d, %d, 30):\n"
+            "        with T.block(\"Y\"):\n"
+            "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+            "            vk = T.axis.scan(30, k)\n"
+            "            Y[%s] = T.if_then_else(0 < vk, Y[%s], T.float32(0)) + X[%s]\n",
+            sums[i].shape, sums[i].shape, sums[i].rows, sums[i].columns, sums[i].axes,
+            sums[i].before, sums[i].axes);
+        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+        HONE_ASSERT_OK(hone_default_schedule(sch, &limits));
+        assert_int_equal(count_loops(sch->func).longest_vector, sums[i].want);
+        hone_schedule_destroy(sch);
+        for (size_t m = 0; m < DEFAULT_MACHINES; m++)
+            assert_true(default_trial_is_right(func, &default_machines[m], m));
+        hone_module_release(module);
+        hone_str_deinit(&text);
+    }
+}
+
 /* Rows of several axes, too: each is reduced along its own length, not across the others. */
 static void batched_rows_are_reduced_one_by_one(void **state) {
     (void)state;
@@ -625,6 +666,7 @@ int main(void) {
         cmocka_unit_test(softmax_is_one_nest),
         cmocka_unit_test(planes_are_summed_as_one_row),
         cmocka_unit_test(running_sums_have_vectors),
+        cmocka_unit_test(short_rows_of_running_sums_are_joined),
         cmocka_unit_test(batched_rows_are_reduced_one_by_one),
         cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
