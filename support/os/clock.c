@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#define TICK_NS HONE_NS_PER_MS /* at least, of clocks that move by ticks */
-
-enum { LOOKS = 1000 }; /* at such a clock */
-
 static int64_t read_ns(clockid_t id) {
     struct timespec ts = {0, 0};
     clock_gettime(id, &ts);
@@ -44,16 +40,6 @@ static int64_t thread_now(const hone_clock *clock) {
 static void thread_sleep(const hone_clock *clock, int64_t deadline_ns) {
     (void)clock;
     (void)deadline_ns;
-}
-
-bool hone_clock_is_fine(const hone_clock *clock) {
-    int64_t before = hone_clock_now(clock);
-    for (int i = 0; i < LOOKS; i++) {
-        int64_t now = hone_clock_now(clock);
-        if (now > before && now - before < TICK_NS) return true;
-        before = now;
-    }
-    return false;
 }
 
 const hone_clock *hone_clock_thread(void) {
