@@ -18,6 +18,7 @@ hone_status hone_pass_decompose(hone_module *module, const hone_graph_options *o
 hone_status hone_pass_channels_last(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_cut_scans(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_share_repeated(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
