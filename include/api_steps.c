@@ -3,24 +3,12 @@
 
 #include <string.h>
 
-#include "include/api.h"
-#include "schedule/intrin/tensor_intrin.h"
+#include "include/api_steps.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
 #include "schedule/trace/trace_args.h"
 #include "support/core/alloc.h"
-
-/* The text so far is the state: adding to it applies all of it anew, from the same seed, so that
- * names mean what they meant and decisions stay. */
-struct hone_steps {
-    hone_program *program; /* owned: where the function is from */
-    const hone_func *func; /* in it: as it is at the beginning */
-    hone_schedule *schedule;
-    hone_tensor_intrins *intrins;
-    hone_str text;
-    uint64_t seed;
-};
 
 static hone_status open_steps(hone_steps *s, const hone_program *program, const char *function) {
     const hone_member *member;
@@ -45,8 +33,8 @@ hone_error *hone_steps_create(const hone_program *program, const char *function,
     HONE_API_NEED(program);
     hone_steps *s = hone_calloc(1, sizeof *s);
     if (!s) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule"));
-    s->seed = seed;
     hone_status st = open_steps(s, program, function);
+    if (!st) s->schedule->rng = hone_rng_from_seed(seed);
     if (st) {
         hone_steps_free(s);
         return hone_api_error(st);
@@ -71,33 +59,62 @@ hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, const cha
     return hone_api_error(hone_tensor_intrins_add(steps->intrins, name, text, strlen(text), name));
 }
 
+/* What was drawn for the instructions of `done` stands in `trace`, which begins with the same. */
+static hone_status keep_decisions(hone_arena *arena, const hone_trace *done, hone_trace *trace) {
+    hone_trace kept;
+    if (!hone_trace_copy(arena, done, &kept)) return HONE_NO_MEMORY("trace");
+    for (uint32_t i = 0; i < kept.count && i < trace->count; i++) {
+        if (kept.insts[i].kind != trace->insts[i].kind) break;
+        trace->decisions[i] = kept.decisions[i];
+    }
+    return HONE_OK;
+}
+
 /* Applies the whole text to the program at the beginning. */
-static hone_status apply_all(hone_steps *s) {
-    hone_arena *arena = hone_arena_create(1 << 14);
-    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+static hone_status apply_in(hone_arena *arena, hone_steps *s, const hone_trace *done) {
     hone_trace trace;
     const hone_trace_context context = {.func = s->func, .intrins = s->intrins};
-    hone_status st = hone_trace_parse_script(arena, &context, hone_str_text(&s->text),
-                                             s->text.length, "steps", &trace);
-    if (!st) st = hone_schedule_reset(s->schedule);
-    s->schedule->rng = hone_rng_from_seed(s->seed);
-    if (!st) st = hone_trace_apply(&trace, s->schedule, &(hone_apply_options){0});
-    hone_arena_destroy(arena);
-    return st ? hone_api_show_blame(s->schedule, st) : HONE_OK;
+    HONE_TRY(hone_trace_parse_script(arena, &context, hone_str_text(&s->text), s->text.length,
+                                     "steps", &trace));
+    HONE_TRY(keep_decisions(arena, done, &trace));
+    HONE_TRY(hone_schedule_reset(s->schedule));
+    return hone_trace_apply(&trace, s->schedule, &(hone_apply_options){0});
+}
+
+/* Adds to the text and applies it; after a failure all is as it was. */
+static hone_status add_in(hone_arena *arena, hone_steps *s, const char *text) {
+    size_t before = s->text.length;
+    hone_rng rng = s->schedule->rng;
+    hone_trace done;
+    if (!hone_trace_copy(arena, &s->schedule->trace, &done)) return HONE_NO_MEMORY("trace");
+    hone_str_append(&s->text, text);
+    hone_str_append_char(&s->text, '\n');
+    hone_status st = hone_str_check(&s->text);
+    if (!st) st = apply_in(arena, s, &done);
+    if (!st) return HONE_OK;
+    st = hone_api_show_blame(s->schedule, st);
+    hone_str_truncate(&s->text, before);
+    hone_status again = apply_in(arena, s, &done); /* was legal before */
+    s->schedule->rng = rng;
+    return hone_status_join(st, again);
 }
 
 hone_error *hone_steps_add(hone_steps *steps, const char *text) {
     HONE_API_NEED(steps);
     HONE_API_NEED(text);
-    size_t before = steps->text.length;
-    hone_str_append(&steps->text, text);
-    hone_str_append_char(&steps->text, '\n');
-    hone_status st = hone_str_check(&steps->text);
-    if (!st) st = apply_all(steps);
-    if (!st) return NULL;
-    hone_str_truncate(&steps->text, before);
-    hone_status again = apply_all(steps); /* was legal before */
-    return hone_api_error(hone_status_join(st, again));
+    hone_arena *arena = hone_arena_create(1 << 14);
+    if (!arena) return hone_api_error(HONE_NO_MEMORY("trace"));
+    hone_status st = add_in(arena, steps, text);
+    hone_arena_destroy(arena);
+    return hone_api_error(st);
+}
+
+void hone_steps_seed(hone_steps *steps, uint64_t seed) {
+    if (steps) steps->schedule->rng = hone_rng_from_seed(seed);
+}
+
+uint64_t hone_steps_fork_seed(hone_steps *steps) {
+    return steps ? hone_rng_next(&steps->schedule->rng) >> 33 : 0;
 }
 
 hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_program) {

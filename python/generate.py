@@ -99,7 +99,8 @@ def method(signature):
     given = [f'("{argument}", {argument})' for argument, sort, _ in arguments
              if sort != "variables"]
     if is_varied:
-        given = ["*[(None, loop) for loop in loops]"] + given
+        loops = next(argument for argument, sort, _ in arguments if sort == "variables")
+        given = [f"*[(None, loop) for loop in {loops}]"] + given
     optional = [argument for argument, sort, default in arguments if default == "None"
                 and sort != "variables"]
     lines = [wrapped(f"    def {name}(", parameters, f") -> {kind}:", len(f"    def {name}("))]

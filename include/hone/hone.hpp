@@ -236,6 +236,14 @@ class Steps {
         check(hone_steps_trace(steps_.get(), &out));
         return detail::take(out);
     }
+    // What a variable of the trace stands for now, as JSON.
+    std::string get(size_t number) const {
+        char *out = nullptr;
+        check(hone_steps_get(steps_.get(), number, &out));
+        return detail::take(out);
+    }
+    void seed(uint64_t seed) { hone_steps_seed(steps_.get(), seed); }
+    uint64_t fork_seed() { return hone_steps_fork_seed(steps_.get()); }
 
   private:
     detail::Owned<hone_steps, hone_steps_free> steps_;

@@ -30,6 +30,19 @@ HONE_API hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, 
  * step and the reason, then the program with the place marked), invalid (not a step). */
 HONE_API hone_error *hone_steps_add(hone_steps *steps, const char *text);
 
+/* From now on what is sampled is drawn from this seed; what was drawn stays. NULL: nothing. */
+HONE_API void hone_steps_seed(hone_steps *steps, uint64_t seed);
+/* Draws a seed for another, below 2^31; 0 for NULL. */
+HONE_API uint64_t hone_steps_fork_seed(hone_steps *steps);
+
+/* What a variable of the trace stands for now, which the caller frees, as JSON: the number of one
+ * that was sampled; of a loop {"is": "loop", "name", "min", "extent", "kind" ("serial", "parallel",
+ * "vectorized", "unrolled", "thread_binding"), "thread" (null: none)}; of a block {"is": "block",
+ * "name", "axes": [{"name", "extent", "kind"}], "reads": [buffers], "writes"}; sizes that are not
+ * known are null. number: from 0, in the order in which the instructions give them. Errors:
+ * not_found, illegal (a step has replaced it, or it says only where a block goes). */
+HONE_API hone_error *hone_steps_get(const hone_steps *steps, size_t number, char **out_text);
+
 /* The program with the function as it is now; the trace so far as JSON, decisions included, which
  * the caller frees.
  */

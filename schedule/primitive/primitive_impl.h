@@ -44,7 +44,7 @@
 #define SCH_ARG_ACCESS SCH_ARG("buffer", ACCESS, 0)
 #define SCH_ARG_MAP(at) SCH_ARG("index_map", MAP, at)
 #define SCH_ARG_FACTORS SCH_ARG("factors", REST, 1)
-#define SCH_ARG_LOOPS SCH_ARG_OPTIONAL("loops", VARARGS, 0)
+#define SCH_ARG_LOOPS(name) SCH_ARG_OPTIONAL(name, VARARGS, 0)
 #define SCH_ARG_DECISION SCH_ARG_OPTIONAL("decision", DECISION, 0)
 
 /* blockize of a loop, with all its checks, but without recording an instruction. */

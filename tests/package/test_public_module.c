@@ -189,11 +189,53 @@ static void schedules_keep_the_module(void **state) {
     assert_true(is_same);
 }
 
+/* Variables by number, as the trace counts them: block 0, loops 1 and 2, numbers 3 and 4. */
+static void says_what_variables_are(void **state) {
+    (void)state;
+    static const char trace[] = "b = sch.get_sblock(\"y\")\n"
+                                "i, j = sch.get_loops(b)\n"
+                                "v = sch.sample_perfect_tile(j, n=2, decision=[1, 3])\n"
+                                "sch.parallel(i)\n";
+    static const struct {
+        size_t number;
+        const char *want;
+    } rows[] = {
+        {0, "\"is\": \"block\", \"name\": \"y\""                                 },
+        {1, "\"min\": 0, \"extent\": 2, \"kind\": \"parallel\", \"thread\": null"},
+        {2, "\"extent\": 3, \"kind\": \"serial\""                                },
+        {3, "1"                                                                  },
+        {4, "3"                                                                  },
+    };
+    hone_program *program = public_parse(model);
+    hone_steps *steps = NULL;
+    char *text = NULL;
+    public_ok(hone_steps_create(program, "twice", 7, &steps));
+    hone_program_free(program);
+    public_ok(hone_steps_add(steps, trace));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        public_ok(hone_steps_get(steps, rows[i].number, &text));
+        assert_non_null(strstr(text, rows[i].want));
+        hone_text_free(text);
+    }
+    public_expect(hone_steps_get(steps, 5, &text), "not_found", "no variable 5, of 5");
+    assert_null(text);
+    public_ok(hone_steps_add(steps, "sch.split(j, v)\n"));
+    public_expect(hone_steps_get(steps, 2, &text), "illegal", "");
+    public_expect(hone_steps_get(NULL, 0, &text), "invalid", "steps is NULL");
+    uint64_t first = (hone_steps_seed(steps, 9), hone_steps_fork_seed(steps));
+    uint64_t again = (hone_steps_seed(steps, 9), hone_steps_fork_seed(steps));
+    assert_true(first == again && first < (uint64_t)1 << 31);
+    hone_steps_seed(NULL, 1);
+    assert_true(hone_steps_fork_seed(NULL) == 0);
+    hone_steps_free(steps);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_modules),  cmocka_unit_test(joins_constants),
-        cmocka_unit_test(keeps_attributes), cmocka_unit_test(runs_passes),
-        cmocka_unit_test(needs_modules),    cmocka_unit_test(schedules_keep_the_module),
+        cmocka_unit_test(changes_modules),         cmocka_unit_test(joins_constants),
+        cmocka_unit_test(keeps_attributes),        cmocka_unit_test(runs_passes),
+        cmocka_unit_test(needs_modules),           cmocka_unit_test(schedules_keep_the_module),
+        cmocka_unit_test(says_what_variables_are),
     };
     return cmocka_run_group_tests_name("package/module", tests, NULL, NULL);
 }

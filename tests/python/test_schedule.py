@@ -12,6 +12,22 @@ from programs import Case, N, numbers, product
 import numpy as np
 
 
+PADDED = """
+from tvm.script import tir as T
+@T.prim_func
+def main(x: T.Buffer((8,), "float32"), y: T.Buffer((10,), "float32")):
+    p = T.alloc_buffer((10,), "float32")
+    for i in range(10):
+        with T.sblock("P"):
+            vi = T.axis.spatial(10, i)
+            p[vi] = T.if_then_else(1 <= vi and vi < 9, x[vi - 1], T.float32(0))
+    for i in range(10):
+        with T.sblock("Y"):
+            vi = T.axis.spatial(10, i)
+            y[vi] = p[vi] * T.float32(2)
+"""
+
+
 class Schedules(Case):
     def agrees(self, module):
         a, b, c = numbers(N, N), numbers(N, N, seed=5), np.zeros((N, N), "float32")
@@ -75,6 +91,84 @@ class Schedules(Case):
         self.assertEqual(sch.trace.decisions[2], [2, 3, 4])
         insts, decisions = json.loads(sch.space())
         self.assertEqual((len(insts), decisions), (len(sch.trace.insts), []))
+
+    def test_says_what_variables_are(self):
+        sch = hone.Schedule(product, seed=3)
+        block = sch.get_sblock("C")
+        i, j, k = sch.get_loops(block)
+        tile = sch.sample_perfect_tile(j, n=3, max_innermost_factor=4, decision=[2, 3, 4])
+        choice = sch.sample_categorical([7, 9], [0.0, 1.0])
+        self.assertEqual([sch.get(number) for number in tile], [2, 3, 4])
+        self.assertEqual(sch.get(choice), 9)
+        sch.apply('x = sch.get_sblock("C")\nsch.annotate(x, "note", 1)')  # two steps at once
+        parts = sch.split(j, tile)
+        sch.vectorize(parts[2])
+        last = sch.get(parts[2])
+        self.assertEqual((last.min, last.extent, last.kind, last.thread), (0, 4, "vectorized", None))
+        said = sch.get(block)
+        self.assertEqual((said.name_hint, said.reads, said.writes), ("C", ("A", "B"), ("C",)))
+        self.assertEqual([axis.kind for axis in said.axes], ["spatial", "spatial", "reduce"])
+        self.assertEqual([axis.extent for axis in said.axes], [N, N, N])
+        self.assertEqual(sch.copy().get(parts[1]).extent, 3)
+        self.assertEqual(pickle.loads(pickle.dumps(sch)).get(parts[1]).extent, 3)
+        with self.assertRaises(hone.ScheduleError):  # it was split
+            sch.get(j)
+        with self.assertRaisesRegex(hone.InvalidError, "another schedule"):
+            hone.Schedule(product).get(block)
+        sch.remove_rv(parts[0])
+        for use in (sch.get, sch.parallel, sch.remove_rv, lambda loop: sch.fuse(loop, parts[1]),
+                    sch.copy().parallel):
+            with self.assertRaisesRegex(hone.InvalidError, "remove_rv"):
+                use(parts[0])
+        sch.unroll(parts[1])
+
+    def test_seeds(self):
+        def drawn(seeds):
+            sch = hone.Schedule(product, seed=1)
+            made = []
+            for seed in seeds:
+                if seed is not None:
+                    sch.seed(seed)
+                made.append(sch.get(sch.sample_categorical(choices, odds)))
+            return sch, made
+
+        choices, odds = list(range(64)), [1 / 64] * 64
+        sch, one = drawn([5, None, None, 5, None, None])
+        self.assertEqual(one[:3], one[3:])  # the same again, and what was drawn stays
+        self.assertNotEqual(len(set(one[:3])), 1)
+        other = drawn([6, None, None, 7, None, None])[1]
+        self.assertNotEqual(other[:3], other[3:])
+        copied = sch.copy()
+        self.assertEqual(copied.trace.decisions, sch.trace.decisions)
+        forks = [sch.fork_seed(), sch.fork_seed()]
+        self.assertNotEqual(*forks)
+        self.assertEqual([copied.fork_seed(), copied.fork_seed()], forks)
+        again = sch.copy()
+        self.assertEqual(again.fork_seed(), sch.fork_seed())
+        with self.assertRaises(hone.ScheduleError):
+            sch.get_sblock("nobody")
+        self.assertEqual(again.fork_seed(), sch.fork_seed())  # a refusal draws nothing
+        sch.seed(-1)
+        for wrong in (-2, 1 << 64):
+            with self.assertRaisesRegex(hone.InvalidError, "seed"):
+                sch.seed(wrong)
+
+    def test_says_whether_padding_can_go(self):
+        sch = hone.Schedule(PADDED)
+        block, other = sch.get_sblock("P"), sch.get_sblock("Y")
+        before = sch.script()
+        self.assertTrue(sch.can_decompose_padding(block, sch.get_loops(block)[0]))
+        self.assertFalse(sch.can_decompose_padding(other, sch.get_loops(other)[0]))
+        self.assertEqual(sch.script(), before)
+        sch.decompose_padding(block, sch.get_loops(block)[0])
+
+    def test_styles(self):
+        for style, want in ((None, "\x1b[35m"), ("ansi", "\x1b[35m"), ("dark", "\x1b[38;2;"),
+                            ("light", "\x1b[38;2;")):
+            self.assertIn(want, _show.in_colours("for i", style))
+        self.assertIn("background", _show.as_html("for i", "dark"))
+        with self.assertRaisesRegex(hone.InvalidError, "style 'pink'"):
+            hone.Schedule(product).show(style="pink")
 
     def test_moves(self):
         sch = hone.Schedule(product)

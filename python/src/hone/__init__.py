@@ -22,13 +22,14 @@ from .external import register
 from .farm import Farm
 from .model import Comparison, Model, Port, Timing
 from .module import Module, Progress, Task, Tuned, TunedTask, load, target
-from .schedule import Block, Integer, Loop, Schedule, Trace
+from .schedule import AxisInfo, Block, BlockInfo, Integer, Loop, LoopInfo, Schedule, Trace
 
 __version__: str = _LIB.hone_version().decode()
 
-__all__ = ["AXIS_SEPARATOR", "Block", "Comparison", "Database", "ExternalError", "Farm", "HoneError", "Integer", "InvalidError",
-           "IoError", "KernelProfile", "Loop", "MissingFileError", "Model", "Module", "News",
-           "NotFoundError", "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
-           "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",
-           "TunedTask", "TypeMismatchError", "UnavailableError", "UnsupportedError",
+__all__ = ["AXIS_SEPARATOR", "AxisInfo", "Block", "BlockInfo", "Comparison", "Database",
+           "ExternalError", "Farm", "HoneError", "Integer", "InvalidError", "IoError",
+           "KernelProfile", "Loop", "LoopInfo", "MissingFileError", "Model", "Module", "News",
+           "NotFoundError", "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask",
+           "Schedule", "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace",
+           "Tuned", "TunedTask", "TypeMismatchError", "UnavailableError", "UnsupportedError",
            "VersionError", "load", "register", "target", "__version__"]

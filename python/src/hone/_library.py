@@ -196,6 +196,7 @@ _SIGNATURES = {
     "hone_database_merge": "essp", "hone_database_export": "ess", "hone_database_import": "essp",
     "hone_database_prune": "esqp",
     "hone_extern_register": "espi", "hone_target_text": "esp",
+    "hone_steps_seed": "vpu", "hone_steps_fork_seed": "up", "hone_steps_get": "epzp",
     "hone_steps_create": "epsup", "hone_steps_free": "vp", "hone_steps_add": "eps",
     "hone_steps_add_intrin": "epss", "hone_steps_program": "epp", "hone_steps_trace": "epp",
     "hone_steps_script": "epp", "hone_trace_script": "esp", "hone_step_signature": "ezp",

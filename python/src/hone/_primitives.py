@@ -117,8 +117,8 @@ class Primitives:
         made: List[Loop] = self._many(Loop, "loop_partition", given)
         return made
 
-    def reorder(self, *loops: Loop) -> None:
-        given: List[Argument] = [*[(None, loop) for loop in loops]]
+    def reorder(self, *ordered_loops: Loop) -> None:
+        given: List[Argument] = [*[(None, loop) for loop in ordered_loops]]
         self._do("reorder", given)
 
     def reorder_block_iter_var(self, block: Block, new_order: Sequence[int]) -> None:

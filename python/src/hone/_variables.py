@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Mapping, Sequence, Tuple, Union
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _maps
 from ._errors import InvalidError
@@ -29,6 +30,64 @@ class Loop(Variable):
 
 class Integer(Variable):
     """A number that was sampled."""
+
+
+@dataclass(frozen=True)
+class LoopInfo:
+    """What a loop is now; sizes that are not known are None."""
+
+    name: str
+    min: Optional[int]
+    extent: Optional[int]
+    kind: str  # "serial", "parallel", "vectorized", "unrolled", "thread_binding"
+    thread: Optional[str]  # "threadIdx.x" of one that is bound
+
+
+@dataclass(frozen=True)
+class AxisInfo:
+    """An axis of a block."""
+
+    name: str
+    extent: Optional[int]
+    kind: str  # "spatial", "reduce", "scan", "opaque"
+
+
+@dataclass(frozen=True)
+class BlockInfo:
+    """What a block is now: its axes, and the names of the buffers that it reads and writes."""
+
+    name: str
+    axes: Tuple[AxisInfo, ...]
+    reads: Tuple[str, ...]
+    writes: Tuple[str, ...]
+
+    @property
+    def name_hint(self) -> str:
+        """``name`` by TVM's word."""
+        return self.name
+
+
+Info = Union[int, LoopInfo, BlockInfo]
+
+
+def as_info(said: Any) -> Info:
+    """What the library says of a variable."""
+    if isinstance(said, int):
+        return said
+    parts = {key: value for key, value in said.items() if key != "is"}
+    if said["is"] == "loop":
+        return LoopInfo(**parts)
+    axes = tuple(AxisInfo(**axis) for axis in said["axes"])
+    return BlockInfo(said["name"], axes, tuple(said["reads"]), tuple(said["writes"]))
+
+
+def variables_in(value: Any) -> Iterator[Variable]:
+    """Those of an argument."""
+    if isinstance(value, Variable):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from variables_in(item)
 
 
 Factor = Union[None, int, Integer]

@@ -151,11 +151,12 @@ class Module:
         LIB.hone_program_print(self._pointer, lib.ref(out))
         return lib.take_text(out)
 
-    def show(self) -> None:
-        """Prints the text, in colours where they can be shown."""
+    def show(self, style: Optional[str] = None) -> None:
+        """Prints the text, in colours where they can be shown: ``"light"``, ``"dark"`` or
+        ``"ansi"``, those of the terminal."""
         from . import _show
 
-        _show.show(self.script())
+        _show.show(self.script(), style=style)
 
     def _repr_html_(self) -> str:
         from . import _show

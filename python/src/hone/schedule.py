@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import json
+import random
 import textwrap
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union,
+                    overload)
 
 from . import _library as lib
+from ._errors import InvalidError, ScheduleError
 from ._library import LIB
 from ._primitives import Primitives
-from ._variables import Block, Integer, Loop, Variable, render
+from ._variables import (AxisInfo, Block, BlockInfo, Info, Integer, Loop, LoopInfo, Variable, as_info,
+                         render, variables_in)
 from .module import Module, load
 
-__all__ = ["Block", "Integer", "Loop", "Schedule", "Trace", "Variable"]
+__all__ = ["AxisInfo", "Block", "BlockInfo", "Integer", "Loop", "LoopInfo", "Schedule", "Trace",
+           "Variable"]
 
 
 class Trace:
@@ -56,16 +61,30 @@ class Trace:
         LIB.hone_trace_script(lib.text(self._json), lib.ref(out))
         return lib.take_text(out)
 
-    def show(self) -> None:
-        """Prints it as Python, in colours where they can be shown."""
+    def show(self, style: Optional[str] = None) -> None:
+        """Prints it as Python, in colours where they can be shown: ``"light"``, ``"dark"`` or
+        ``"ansi"``, those of the terminal."""
         from . import _show
 
-        _show.show(str(self))
+        _show.show(str(self), style=style)
 
     def _repr_html_(self) -> str:
         from . import _show
 
         return _show.as_html(str(self))
+
+
+class _Parts(NamedTuple):
+    """What another schedule needs to be as far as this one."""
+
+    program: Module
+    function: Optional[str]
+    seed: int
+    intrins: Dict[str, str]
+    names: int
+    steps: Sequence[Union[str, int, None]]  # None: a seed was drawn
+    firsts: Dict[str, int]
+    removed: Set[str]
 
 
 class Schedule(Primitives):
@@ -82,8 +101,14 @@ class Schedule(Primitives):
         self._seed = seed or 0
         self._intrins = dict(intrins or {})
         self._names = 0
-        self._lines: List[str] = []
+        self._forget()
         self._begin(function)
+
+    def _forget(self) -> None:
+        self._done: List[Union[str, int, None]] = []  # text, a seed, None: one was drawn
+        self._firsts: Dict[str, int] = {}  # by name: the instruction that gave it
+        self._removed: Set[str] = set()
+        self._count: Optional[int] = 0  # instructions so far; None: to be counted
 
     def _begin(self, function: Optional[str]) -> None:
         out = lib.out_pointer()
@@ -126,9 +151,63 @@ class Schedule(Primitives):
         """The program as it is now, as text."""
         return self.mod.script()
 
-    def show(self) -> None:
-        """Prints the program as it is now, in colours where they can be shown."""
-        self.mod.show()
+    def show(self, style: Optional[str] = None) -> None:
+        """Prints the program as it is now, in colours where they can be shown: ``"light"``,
+        ``"dark"`` or ``"ansi"``, those of the terminal."""
+        self.mod.show(style)
+
+    @overload
+    def get(self, rand_var_or_sref: Integer) -> int: ...
+    @overload
+    def get(self, rand_var_or_sref: Loop) -> LoopInfo: ...
+    @overload
+    def get(self, rand_var_or_sref: Block) -> BlockInfo: ...
+    def get(self, rand_var_or_sref: Variable) -> Info:
+        """What a variable stands for now: a number that was drawn, a loop, a block. One that a step
+        has replaced is refused."""
+        self._check_variables(rand_var_or_sref)
+        name, _, place = rand_var_or_sref._name.partition("[")
+        if name not in self._firsts:
+            raise InvalidError(f"{rand_var_or_sref!r} is of another schedule")
+        before = self.trace.insts[:self._firsts[name]]
+        number = sum(len(inst[3]) for inst in before) + int(place.rstrip("]") or 0)
+        out = lib.out_pointer()
+        LIB.hone_steps_get(self._steps, number, lib.ref(out))
+        return as_info(json.loads(lib.take_text(out)))
+
+    def remove_rv(self, rand_var: Variable) -> None:
+        """Forgets a variable: no step takes it any more. The program stays as it is."""
+        self._check_variables(rand_var)
+        self._removed.add(rand_var._name)
+
+    def _check_variables(self, value: Any) -> None:
+        for variable in variables_in(value):
+            if variable._name in self._removed:
+                raise InvalidError(f"{variable!r} was removed by remove_rv")
+
+    def can_decompose_padding(self, block: Block, loop: Loop) -> bool:
+        """Whether ``decompose_padding`` would be done."""
+        try:
+            self.copy().decompose_padding(block, loop)
+        except ScheduleError:
+            return False
+        return True
+
+    # ---- what is drawn ----
+
+    def seed(self, seed: int) -> None:
+        """From now on what is sampled is drawn from this seed (``-1``: from one of chance)."""
+        if seed == -1:
+            seed = random.SystemRandom().randrange(1 << 31)
+        if not 0 <= seed < 1 << 64:
+            raise InvalidError(f"the seed is {seed}, must be at least 0, and below 2**64")
+        LIB.hone_steps_seed(self._steps, seed)
+        self._done.append(seed)
+
+    def fork_seed(self) -> int:
+        """A seed for another schedule, drawn from this one's."""
+        self._done.append(None)
+        return int(LIB.hone_steps_fork_seed(self._steps))
 
     def _repr_html_(self) -> str:
         return self.mod._repr_html_()
@@ -145,20 +224,20 @@ class Schedule(Primitives):
         self._program = self.mod
         LIB.hone_steps_free(self._steps)
         self._steps = ctypes.c_void_p()
-        self._lines = []
+        self._forget()
         self._begin(func_name)
 
     def copy(self) -> "Schedule":
         """Another schedule that is as far as this one: blocks, loops and numbers of this one are
         of the other as well."""
-        return _remade(*self._parts())
+        return _remade(self._parts())
 
-    def _parts(self) -> Tuple[Any, ...]:
-        return (self._program, self._function, self._seed, self._intrins, self._names,
-                self._lines)
+    def _parts(self) -> _Parts:
+        return _Parts(self._program, self._function, self._seed, self._intrins, self._names,
+                      self._done, dict(self._firsts), set(self._removed))
 
     def __reduce__(self) -> Any:
-        return _remade, self._parts()
+        return _remade, (self._parts(),)
 
     def __deepcopy__(self, _: Any) -> "Schedule":
         return self.copy()
@@ -178,28 +257,43 @@ class Schedule(Primitives):
 
     def apply(self, text: str) -> None:
         """Steps as text, as a printed trace has them."""
+        self._add(text)
+        self._count = None
+
+    def _add(self, text: str) -> None:
         LIB.hone_steps_add(self._steps, lib.text(text))
-        self._lines.append(text)
+        self._done.append(text)
 
     def _line(self, method: str, given: Sequence[Tuple[Optional[str], Any]]) -> str:
+        for _, value in given:
+            self._check_variables(value)
         words = [f"{name}={render(value)}" if name else render(value) for name, value in given]
         return f"sch.{method}({', '.join(words)})"
 
     def _do(self, method: str, given: Sequence[Tuple[Optional[str], Any]]) -> None:
-        self.apply(self._line(method, given))
+        at = self._counted()
+        self._add(self._line(method, given))
+        self._count = at + 1
+
+    def _counted(self) -> int:
+        if self._count is None:
+            self._count = len(self.trace.insts)
+        return self._count
 
     def _one(self, kind: Callable[[str], Any], method: str,
              given: Sequence[Tuple[Optional[str], Any]]) -> Any:
         name = f"r{self._names}"
-        self.apply(f"{name} = {self._line(method, given)}")
+        at = self._counted()
+        self._add(f"{name} = {self._line(method, given)}")
+        self._firsts[name] = at
+        self._count = at + 1
         self._names += 1
         return kind(name)
 
     def _many(self, kind: Callable[[str], Any], method: str,
               given: Sequence[Tuple[Optional[str], Any]]) -> List[Any]:
-        before = len(self.trace.insts)
         name = self._one(str, method, given)
-        made = self.trace.insts[before:]
+        made = self.trace.insts[self._firsts[name]:]
         count = len(made[-1][3]) if made else 0
         return [kind(f"{name}[{i}]") for i in range(count)]
 
@@ -209,10 +303,16 @@ def _only_function(program: Module) -> str:
     return "main" if "main" in names else names[0]
 
 
-def _remade(program: Module, function: Optional[str], seed: int, intrins: Dict[str, str],
-            names: int, lines: Sequence[str]) -> Schedule:
-    made = Schedule(program, function, seed=seed, intrins=intrins)
-    for line in lines:  # sampling draws the same from the same seed
-        made.apply(line)
-    made._names = names
+def _remade(parts: _Parts) -> Schedule:
+    made = Schedule(parts.program, parts.function, seed=parts.seed, intrins=parts.intrins)
+    for step in parts.steps:  # sampling draws the same from the same seed
+        if step is None:
+            made.fork_seed()
+        elif isinstance(step, int):
+            made.seed(step)
+        else:
+            made.apply(step)
+    made._names = parts.names
+    made._firsts.update(parts.firsts)
+    made._removed.update(parts.removed)
     return made

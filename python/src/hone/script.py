@@ -74,9 +74,9 @@ class PrimFunc:
         """The canonical text."""
         return self._module.script()
 
-    def show(self) -> None:
-        """Prints the text."""
-        self._module.show()
+    def show(self, style: Optional[str] = None) -> None:
+        """Prints the text, as ``Module.show`` does."""
+        self._module.show(style)
 
     def _repr_html_(self) -> str:
         return self._module._repr_html_()

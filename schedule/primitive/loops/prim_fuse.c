@@ -182,4 +182,4 @@ hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loo
 }
 
 SCH_STEP(FUSE, hone_sch_fuse(sch, a[0].count, a[0].list.rvs, a[1].number != 0, NULL),
-         .gives = HONE_GIVES_LOOP, .args = {SCH_ARG_LOOPS, SCH_ARG_KEEP_UNITS(0)});
+         .gives = HONE_GIVES_LOOP, .args = {SCH_ARG_LOOPS("loops"), SCH_ARG_KEEP_UNITS(0)});

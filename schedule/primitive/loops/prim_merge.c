@@ -294,4 +294,4 @@ hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *lo
 }
 
 SCH_STEP(MERGE, hone_sch_merge(sch, a[0].count, a[0].list.rvs, NULL), .gives = HONE_GIVES_LOOP,
-         .args = {SCH_ARG_LOOPS});
+         .args = {SCH_ARG_LOOPS("loops")});

@@ -261,4 +261,4 @@ hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *
 }
 
 SCH_STEP(REORDER, hone_sch_reorder(sch, a[0].count, a[0].list.rvs), .gives = HONE_GIVES_NOTHING,
-         .args = {SCH_ARG_LOOPS});
+         .args = {SCH_ARG_LOOPS("ordered_loops")});

@@ -71,7 +71,7 @@ static const struct row {
     {"a loop must be one", B "sch.parallel(3)\n", HONE_CODE_INVALID,
      "argument 'loop' must be a block or a loop"},
     {"an expression for a loop", B "sch.reorder(i, lambda x: x)\n", HONE_CODE_INVALID,
-     "argument 'loops' must be values, not expressions"},
+     "argument 'ordered_loops' must be values, not expressions"},
     {"an expression for a value", B "sch.annotate(i, \"k\", [1, lambda x: x])\n", HONE_CODE_INVALID,
      "argument 'ann_val' must be values, not expressions"},
     {"a string must be one", B "sch.bind(i, 3)\n", HONE_CODE_INVALID,
