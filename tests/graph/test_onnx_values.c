@@ -105,6 +105,12 @@ static const value_row rows[] = {
         "block_size=16\n"
         "const a i64 1 = 0\nconst e i64 1 = 4\nconst c i64 1 = 1\nnode Slice g,a,e,c -> y",
         "0,-1,5", "-8,-7,-6,-5,3.5,3.5,-4,-4,0,0,0,0"),
+    ROW("rows of numbers of eight bits, between two other dimensions",
+        "input x i64 1,2\nconst d u8 2,2,2 = 129,130,131,132,133,134,135,136\n"
+        "const s f32 2,2,1 = 1,10,100,1000\nconst z u8 2,2,1 = 128,129,130,131\n"
+        "node com.microsoft.GatherBlockQuantized d,x,s,z -> y bits=8 block_size=16 "
+        "gather_axis=1 quantize_axis=2",
+        "1,5", "20,30,0,0,4000,5000,0,0"),
     ROW("QLoRA's numbers, the first one in the high bits",
         "input x f32 1,2\nconst b u8 1 = 240\nconst s f32 1 = 2\n"
         "node com.microsoft.MatMulBnb4 x,b,s -> y K=2 N=1 block_size=16 quant_type=1",

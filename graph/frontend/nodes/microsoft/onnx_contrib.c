@@ -180,7 +180,7 @@ static hone_status block_zeros(onnx_reader *r, const blocks *b, const hone_expr 
     return onnx_emit_cast(r, *out, b->dtype, out);
 }
 
-/* (number - zero point) * scale of the whole table. */
+/* (number - zero point) * scale of a table, or of what was taken of it. */
 static hone_status unpack_table(onnx_reader *r, const blocks *b, hone_garg *out) {
     const hone_sinfo *info, *scales;
     hone_garg scale = r->inputs[2], zero;
@@ -188,9 +188,6 @@ static hone_status unpack_table(onnx_reader *r, const blocks *b, hone_garg *out)
     if (b->is_packed) HONE_TRY(onnx_unpack_bits(r, b->bits, out));
     HONE_TRY(onnx_info(r, out, &info));
     HONE_TRY(onnx_input_info(r, 2, &scales));
-    if (scales->rank != info->rank)
-        return HONE_ERROR(HONE_CODE_INVALID, "scales of %d dimensions for a table of %d",
-                          scales->rank, info->rank);
     const hone_expr *extent = info->shape[b->axis];
     HONE_TRY(block_zeros(r, b, scales->shape[b->axis], &zero));
     HONE_TRY(onnx_emit_cast(r, *out, b->dtype, out));
@@ -200,33 +197,65 @@ static hone_status unpack_table(onnx_reader *r, const blocks *b, hone_garg *out)
     return onnx_emit2(r, "multiply", *out, scale, out);
 }
 
+/* The places along an axis from its begin, where they are there, else 0; and whether they are. */
+static hone_status hold_places(onnx_reader *r, const hone_expr *size, hone_garg *at,
+                               hone_garg *is_there) {
+    hone_garg extent, low, inside, zero;
+    HONE_TRY(onnx_as_tensor(r, at));
+    HONE_TRY(onnx_emit_cast(r, *at, HONE_DTYPE_I64, at));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &size, &extent));
+    HONE_TRY(onnx_emit_reshape(r, extent, 0, NULL, &extent));
+    HONE_TRY(onnx_with_scalar(r, "less", *at, 0, &low));
+    HONE_TRY(onnx_emit2(r, "add", *at, extent, &inside));
+    HONE_TRY(onnx_emit_where(r, low, inside, *at, at));
+    HONE_TRY(onnx_with_scalar(r, "greater_equal", *at, 0, &low));
+    HONE_TRY(onnx_emit2(r, "less", *at, extent, is_there));
+    HONE_TRY(onnx_emit2(r, "logical_and", *is_there, low, is_there));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
+    return onnx_emit_where(r, *is_there, *at, zero, at);
+}
+
+/* Only what is taken is unpacked, unless it is taken along the blocks. */
+static hone_status take_unpacked(onnx_reader *r, blocks *b, int32_t axis, hone_garg at,
+                                 hone_garg *out) {
+    static const uint32_t parts[] = {0, 2, 3}; /* the table, scales, zero points */
+    const hone_sinfo *places;
+    if (axis == b->axis) {
+        HONE_TRY(unpack_table(r, b, out));
+        return onnx_emit_take(r, *out, at, axis, out);
+    }
+    HONE_TRY(onnx_info(r, &at, &places));
+    for (size_t i = 0; i < HONE_COUNT(parts); i++) {
+        hone_garg *part = &r->inputs[parts[i]];
+        if (onnx_has_input(r, parts[i])) HONE_TRY(onnx_emit_take(r, *part, at, axis, part));
+    }
+    if (b->axis > axis) b->axis += places->rank - 1;
+    return unpack_table(r, b, out);
+}
+
 /* A place that is not there gives zeros. */
 static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data, *places, *result;
+    const hone_sinfo *data, *scales, *places, *result;
     blocks b = {.bits = 4};
-    hone_garg table, extent, at = r->inputs[1], low, is_there, inside, zero;
-    const hone_expr *shape[HONE_MAX_RANK];
+    hone_garg at = r->inputs[1], is_there, zero;
+    const hone_expr *shape[HONE_MAX_RANK], *size;
     int64_t wanted;
     int32_t axis;
     HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 2, &scales));
     HONE_TRY(onnx_attr_int(r, "gather_axis", 0, &wanted));
     HONE_TRY(onnx_axis(r, wanted, data->rank, &axis));
     HONE_TRY(read_blocks(r, data, &b));
-    HONE_TRY(unpack_table(r, &b, &table));
-    HONE_TRY(onnx_info(r, &table, &data));
-    HONE_TRY(onnx_as_tensor(r, &at));
-    HONE_TRY(onnx_emit_cast(r, at, HONE_DTYPE_I64, &at));
-    HONE_TRY(onnx_sizes_tensor(r, 1, &data->shape[axis], &extent));
-    HONE_TRY(onnx_emit_reshape(r, extent, 0, NULL, &extent));
-    HONE_TRY(onnx_with_scalar(r, "less", at, 0, &low));
-    HONE_TRY(onnx_emit2(r, "add", at, extent, &inside));
-    HONE_TRY(onnx_emit_where(r, low, inside, at, &at));
-    HONE_TRY(onnx_with_scalar(r, "greater_equal", at, 0, &low));
-    HONE_TRY(onnx_emit2(r, "less", at, extent, &is_there));
-    HONE_TRY(onnx_emit2(r, "logical_and", is_there, low, &is_there));
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
-    HONE_TRY(onnx_emit_where(r, is_there, at, zero, &at));
-    HONE_TRY(onnx_emit_take(r, table, at, axis, out));
+    if (scales->rank != data->rank)
+        return HONE_ERROR(HONE_CODE_INVALID, "scales of %d dimensions for a table of %d",
+                          scales->rank, data->rank);
+    const bool is_along = axis == b.axis && b.is_packed;
+    size = data->shape[axis];
+    if (is_along) size = hone_extent_mul(&r->ir, size, hone_extent_int(&r->ir, 8 / b.bits));
+    if (axis != b.axis && hone_extent_differs(scales->shape[axis], size))
+        return HONE_ERROR(HONE_CODE_INVALID, "scales of another size along dimension %d", axis);
+    HONE_TRY(hold_places(r, size, &at, &is_there));
+    HONE_TRY(take_unpacked(r, &b, axis, at, out));
     HONE_TRY(onnx_info(r, out, &result));
     HONE_TRY(onnx_info(r, &at, &places));
     for (int32_t d = 0; d < result->rank; d++)
