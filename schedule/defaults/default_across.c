@@ -12,11 +12,25 @@
 
 enum { LEAST_LENGTH = 5, LEAST_LANES = 4, LONG_VECTOR = 16, MOST_LENGTH = 16 };
 
+/* Lanes that what is read fills; places of extremes are wider than the numbers they are of. */
+static int64_t lanes_of(const hone_default_nest *n) {
+    const hone_func *func = n->sch->func;
+    const hone_block *block = hone_func_node(func, n->facts.block)->u.block.block;
+    int32_t bits = 0;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        hone_buffer buffer = block->reads[r].buffer;
+        int32_t of_read = hone_func_buffer(func, buffer)->dtype.bits;
+        if (buffer != block->writes[0].buffer && of_read > bits) bits = of_read;
+    }
+    return n->facts.element_bits > 32 && bits == 32 ? n->limits->vector_lanes : n->lanes;
+}
+
 /* Two tiles of long registers are less work than as many horizontal sums. */
 static int64_t longest_row(const hone_default_nest *n) {
     if (n->limits->vector_lanes >= LONG_VECTOR && n->lanes == n->limits->vector_lanes)
         return 2 * MOST_LENGTH;
-    return n->lanes < MOST_LENGTH ? n->lanes : MOST_LENGTH;
+    int64_t lanes = lanes_of(n);
+    return lanes < MOST_LENGTH ? lanes : MOST_LENGTH;
 }
 
 /* Lanes of bytes are picked well only from long registers. */
@@ -120,10 +134,10 @@ hone_status hone_default_across(hone_default_nest *n, bool *out_is_done) {
     hone_default_shape joined = s;
     HONE_TRY(hone_default_join_loops(&joined, true));
     if (!find_roles(&joined, &r) || !reads_rows(&joined, &r) ||
-        joined.extents[r.column] < 2 * n->lanes || !has_length(n, &joined, &r)) {
+        joined.extents[r.column] < 2 * lanes_of(n) || !has_length(n, &joined, &r)) {
         return HONE_OK;
     }
     *out_is_done = true;
     HONE_TRY(hone_default_join_loops(&s, false));
-    return take_rows(&s, &r, n->lanes);
+    return take_rows(&s, &r, lanes_of(n));
 }

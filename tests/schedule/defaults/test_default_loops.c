@@ -181,6 +181,17 @@ static const struct row {
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
      "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                     1, 1, 1, 8 },
+    {"places of floats do, in as many lanes",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((30001, 7), \"float32\"), B: T.Buffer((30001,), \"float32\"), "
+     "C: T.Buffer((30001,), \"int64\")):\n"
+     "    for i, k in T.grid(30001, 7):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "            with T.init():\n"
+     "                C[vi] = T.int64(99)\n"
+     "            C[vi] = T.min(C[vi], T.Select(A[vi, vk] == B[vi], T.Cast(\"int64\", vk), "
+     "T.int64(6)))\n",                                                                      1, 1, 1, 8 },
     {"and those along two axes, below another one that is summed",
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 9, 99, 2, 3), \"float32\"), C: T.Buffer((16, 99), \"float32\")):\n"
