@@ -10,7 +10,7 @@ APART = 1.05  # times of a pair that the cost model should rank
 
 
 def pair_accuracy(trials):
-    """How many in a hundred pairs of one batch the cost model ranked rightly before they were measured."""
+    """The share of pairs of one batch that the cost model ranked rightly before they were measured."""
     right = pairs = 0
     known = [t for t in trials if t["predicted_score"] is not None and t["median_ns"]]
     for _, batch in itertools.groupby(sorted(known, key=lambda t: t["proposal"]), lambda t: t["proposal"] // BATCH):
@@ -120,7 +120,8 @@ def ratios(label, values):
     if not values:
         return [f"{label}: not measured"]
     worst = min(values, key=values.get)
-    return [f"{label}: {mean(values.values()):.3f}; worst {values[worst]:.3f} ({worst[0]}, {worst[1]}t); {len(values)} rows"]
+    return [f"{label}: {mean(values.values()):.3f}; worst {values[worst]:.3f} ({worst[0]}, {worst[1]}t); "
+            f"{len(values)} works"]
 
 
 def of_group(rows):
@@ -128,23 +129,27 @@ def of_group(rows):
     tvm_time = of_works(rows, time_to_tvm)
     near = of_works(rows, to_near)
     ranked = of_works(rows, lambda row: row["tune"]["ranked_before"])
-    shares = {name: statistics.median(row["tune"]["shares"][name] for row in rows) for name in rows[0]["tune"]["shares"]}
+    shares = {name: statistics.median(row["tune"]["shares"][name] for row in rows)
+              for name in rows[0]["tune"]["shares"]}
     text = ratios("time of the hand-written schedule or best library over ours, geometric mean", others)
     text += ratios("time of the default schedule over ours", of_works(rows, of_default))
     text += ratios("time of TVM's best over ours", of_works(rows, of_tvm))
     text.append(f"trials to {NEAR} of the final best, median: {statistics.median(near.values()):.0f}")
     if tvm_time:
+        never = sum(map(math.isinf, tvm_time.values()))
         text.append(f"our time to TVM's result over TVM's, median: {statistics.median(tvm_time.values()):.3f}; "
-                    f"{sum(map(math.isinf, tvm_time.values()))} of {len(tvm_time)} never got there")
+                    f"{never} of {len(tvm_time)} never got there")
     text.append(f"trials per second, median: {statistics.median(row['tune']['per_second'] for row in rows):.1f}")
-    text.append("shares of the wall time, median: " + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()))
+    text.append("shares of the wall time, median: "
+                + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()))
     if ranked:
         text.append(f"pairs of a batch ranked rightly beforehand, mean: {statistics.fmean(ranked.values()):.2f}")
-    text.append(f"trials: {sum(row['tune']['trials'] for row in rows)}, failed {sum(row['tune']['failed'] for row in rows)}, "
-                f"copies {sum(row['tune']['duplicates'] for row in rows)}; sketches of a work, median: "
+    trials, failed, copies = (sum(row["tune"][name] for row in rows) for name in ("trials", "failed", "duplicates"))
+    text.append(f"trials: {trials}, failed {failed}, copies {copies}; sketches of a work, median: "
                 f"{statistics.median(row['tune']['sketches'] for row in rows):.0f}")
     if spreads(rows):
-        text.append(f"best over worst seed: median {statistics.median(spreads(rows)):.3f}, largest {max(spreads(rows)):.3f}")
+        text.append(f"best over worst seed: median {statistics.median(spreads(rows)):.3f}, "
+                    f"largest {max(spreads(rows)):.3f}")
     return text
 
 
@@ -165,7 +170,7 @@ def summary(rows):
 def write_curves(rows, path):
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["cpu", "commit", "trials", "variants", "work", "threads", "seed", "trial", "best_ns", "elapsed_s"])
+        keys = ["cpu", "commit", "trials", "variants", "work", "threads", "seed"]
+        out.writerow([*keys, "trial", "best_ns", "elapsed_s"])
         for row in rows:
-            head = [row[key] for key in ("cpu", "commit", "trials", "variants", "work", "threads", "seed")]
-            out.writerows(head + step for step in row["tune"]["curve"])
+            out.writerows([row[key] for key in keys] + step for step in row["tune"]["curve"])

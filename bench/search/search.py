@@ -16,6 +16,7 @@ as many trials as the largest --trials, and kept. --quick: two works, 8 trials, 
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -138,12 +139,15 @@ def tuned(given, work, cell):
         file.write(work.text)
     hone = os.path.join(given.build, "hone")
     summary = json.loads(called([
-        hone, "tune", path + ".py", "--db", path + ".db", "--no-report", "--json", "-q", "--variants", cell["variants"],
-        *(word for name in ("trials", "threads", "seed") for word in (f"--{name}", str(cell[name])))]))
+        hone, "tune", path + ".py", "--db", path + ".db", "--no-report", "--json", "-q",
+        *(word for name in ("trials", "threads", "seed", "variants") for word in (f"--{name}", str(cell[name])))]))
+
     def ask(query):
         return json.loads(called([hone, "db", "sql", path + ".db", query, "--json"]))
+
     trials = ask("SELECT proposal, sketch, outcome, median_ns, predicted_score, program_hash FROM v_trials")
-    curve = ask("SELECT trial_number AS trial, best_so_far_ns AS ns, elapsed_s AS s FROM v_curve ORDER BY trial_number")
+    curve = ask("SELECT trial_number AS trial, best_so_far_ns AS ns, elapsed_s AS s FROM v_curve "
+                "ORDER BY trial_number")
     return path, dict(report.facts_of(summary, trials), curve=report.steps_of(curve))
 
 
@@ -172,8 +176,9 @@ def tvm_library(given, program, cell):
 def timed(given, work, cell, path, library):
     """Rows of bench_ops by the name of the peer."""
     json_path = path + ".times.json"
-    called([os.path.join(given.build, "bench_ops"), *work.timed, "--threads", str(cell["threads"]), "--tuned", path + ".py",
-            "--json", json_path, *(["--tvm", library] if library else []), *(["--quick"] if given.quick else [])],
+    called([os.path.join(given.build, "bench_ops"), *work.timed, "--threads", str(cell["threads"]),
+            "--tuned", path + ".py", "--json", json_path,
+            *(["--tvm", library] if library else []), *(["--quick"] if given.quick else [])],
            stderr=subprocess.DEVNULL if given.quick else None)
     with open(json_path, encoding="utf-8") as file:
         return {row["peer_name"]: row for row in json.load(file)}
@@ -225,6 +230,7 @@ def main():
             print(*(cell[key] for key in KEY[:5]))
         return 0
     code = 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs beneath ends, too
     try:
         if not given.report and not given.curves:
             code = run(given)
