@@ -149,6 +149,10 @@ bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, i
         return hone_fold_sizes(e->args[0], sizes, count, &a) &&
                hone_fold_sizes(e->args[1], sizes, count, &b) &&
                hone_fold_ints((hone_op)e->op, a, b, out);
+    case HONE_EXPR_CALL:
+        return e->count == 2 && hone_fold_sizes(e->args[0], sizes, count, &a) &&
+               hone_fold_sizes(e->args[1], sizes, count, &b) &&
+               hone_fold_bits((hone_intrin)e->op, e->dtype, a, b, out);
     default:
         return false;
     }
