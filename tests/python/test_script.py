@@ -192,6 +192,18 @@ class Decorated(Case):
         self.runs(Program, lambda x: x)
         self.assertEqual(Program["main"].functions, ["main"])
 
+    def test_annotations_in_quotes(self):
+        @T.prim_func
+        def main(A: "T.Buffer((ROWS, 3), 'float32')", n: "int32",  # noqa: F821
+                 B: 'T.Buffer((ROWS, 3), "float32")') -> "T.handle()":
+            for i, j in T.grid(ROWS, 3):
+                with T.sblock("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] + T.float32(2)
+
+        self.assertIn('B: T.Buffer((4, 3), "float32")', main.script())
+        self.assertIn("n: T.int32", main.script())
+
     def test_functions_alone(self):
         self.runs(self.in_a_class, lambda x: 3 * x)
 

@@ -146,12 +146,31 @@ def _changed(lines: List[bytes], changes: List[Change]) -> str:
     return b"".join(lines).decode()
 
 
+def _quoted(node: Any) -> List[Change]:
+    """Annotations of a function that stand in quotes; names of types do, too, and stay."""
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    found: List[Change] = []
+    for given in (*(part.annotation for part in every), node.returns):
+        if isinstance(given, ast.Constant) and isinstance(given.value, str):
+            inner = ast.parse(given.value.strip(), mode="eval").body
+            if not isinstance(inner, ast.Name) and given.lineno == given.end_lineno:
+                found.append((given, given.value.strip()))
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """The text with its annotations as they are read."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return _changed(_lines(text), [change for node in functions for change in _quoted(node)])
+
+
 def told(text: str, around: Mapping[str, Any], name_of: NameOf) -> str:
     """The text with names for what Python can tell: ``name_of(segment, value, is_path, taken)``
     gives one, or "" for a value that is nothing in a program. Lines stay where they are, and
     columns, too, where a name is as long as what it stands for."""
     text = textwrap.dedent(text)
     try:
+        text = _unquoted(text)
         tree = ast.parse(text)
     except SyntaxError:
         return text
