@@ -8,8 +8,8 @@
 #include "lower/ground/lower.h"
 #include "support/core/attributes.h"
 #include "tests/support/gpu/cuda_tools.h"
-#include "tests/support/hone_test.h"
 #include "tests/support/gpu/ptx_flight.h"
+#include "tests/support/hone_test.h"
 
 /* A bias is of float32. */
 static const struct row {

@@ -1,5 +1,5 @@
-/* tests/support/gpu/ptx_flight.h - PTX whose groups of warps multiply (wgmma), read as the instruction
- * set wants it: an assembler takes text that breaks these rules. */
+/* tests/support/gpu/ptx_flight.h - PTX whose groups of warps multiply (wgmma), read as the
+ * instruction set wants it: an assembler takes text that breaks these rules. */
 #ifndef HONE_TESTS_SUPPORT_PTX_FLIGHT_H
 #define HONE_TESTS_SUPPORT_PTX_FLIGHT_H
 
