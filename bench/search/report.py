@@ -169,7 +169,7 @@ def summary(rows):
 
 def write_curves(rows, path):
     with open(path, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
+        out = csv.writer(file, lineterminator="\n")
         keys = ["cpu", "commit", "trials", "variants", "work", "threads", "seed"]
         out.writerow([*keys, "trial", "best_ns", "elapsed_s"])
         for row in rows:
