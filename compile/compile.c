@@ -87,7 +87,7 @@ static hone_status make(parts *p, const hone_module *module, hone_compile_result
     bool is_library = hone_compile_emits[p->options->emit].facts & HONE_EMITS_LIBRARY;
     HONE_TRY(parts_build_kernels(p));
     HONE_TRY(parts_make_output_dir(p));
-    if (is_library) HONE_TRY(parts_open_weights(p));
+    if (is_library) parts_begin_weights(p);
     HONE_TRY(parts_lay_weights(p));
     HONE_TRY(parts_make_launches(p));
     HONE_TRY(keep_facts(p, result));

@@ -84,8 +84,8 @@ typedef struct part_entry {
 
 /* Weights on their way to a file. */
 typedef struct weights_file {
+    bool is_wanted, is_open; /* open: from the first weight on */
     hone_fs_draft draft;
-    bool is_open;
     hone_mt_sum sum; /* of what is in it behind the head */
 } weights_file;
 
@@ -187,9 +187,9 @@ HONE_NODISCARD hone_status parts_split_kernel(parts *p, part_kernel *k);
  * uses its place, equal ones the same. Before kernels become launches. */
 HONE_NODISCARD hone_status parts_lay_weights(parts *p);
 
-/* weights_file.c: a file of weights, written as they are made. While none is open they are counted
- * only. */
-HONE_NODISCARD hone_status parts_open_weights(parts *p);
+/* weights_file.c: a file of weights, written as they are made, once that was begun; else they are
+ * counted only. */
+void parts_begin_weights(parts *p);
 void parts_close_weights(parts *p); /* without keeping it; nothing where none is open */
 /* Where the weight lies among the weights: at the end, or where an equal one does. */
 HONE_NODISCARD hone_status parts_put_weight(parts *p, const hone_tensor *tensor,

@@ -23,12 +23,18 @@ static hone_status put(const weights_file *file, const void *bytes, size_t count
                                 file->draft.path);
 }
 
-hone_status parts_open_weights(parts *p) {
+void parts_begin_weights(parts *p) {
+    p->weights_file.is_wanted = true;
+    hone_mt_sum_begin(&p->weights_file.sum);
+}
+
+/* For the first weight: where there is none, nobody is told of such a file. */
+static hone_status open_file(parts *p) {
     static const head_bytes nothing = {.bytes = {0}};
     weights_file *file = &p->weights_file;
+    if (file->is_open) return HONE_OK;
     const char *path = hone_arena_printf(p->arena, "%s.weights", p->options->output);
     if (!path) return parts_no_memory();
-    hone_mt_sum_begin(&file->sum);
     HONE_TRY(hone_fs_draft_open(path, &file->draft));
     file->is_open = true;
     return put(file, nothing.bytes, sizeof nothing.bytes);
@@ -58,7 +64,8 @@ static hone_status append(parts *p, const hone_tensor *tensor) {
     size_t bytes = hone_tensor_bytes(tensor), align = (size_t)parts_alignment(p);
     size_t gap = (align - bytes % align) % align;
     p->weights_bytes += (int64_t)(bytes + gap);
-    if (!file->is_open) return HONE_OK;
+    if (!file->is_wanted) return HONE_OK;
+    HONE_TRY(open_file(p));
     add_to_sum(&file->sum, tensor, gap);
     HONE_TRY(put(file, tensor->data, bytes));
     return put(file, zeros, gap);
