@@ -38,6 +38,13 @@ def conv(c, h, f, kernel, stride, pad, groups):
                    *nests, nest)
 
 
+def pointwise(c, n, f):
+    """A convolution of one tap over n elements in one row, as bench_ops makes it of --conv."""
+    return program([buffer("X", 1, c, 1, n), buffer("W", f, c, 1, 1), buffer("Y", 1, f, 1, n)],
+                   block("conv", "f x c", "SSR", (f, n, c), "Y[0, vf, 0, vx] = Y[0, vf, 0, vx] + X[0, vc, 0, vx] * "
+                         "W[vf, vc, 0, 0]", "Y[0, vf, 0, vx] = T.float32(0)"))
+
+
 def matmul(m, n, k):
     return program([buffer("X", m, k), buffer("W", k, n), buffer("Y", m, n)],
                    block("matmul", "i j k", "SSR", (m, n, k), "Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vk, vj]",
@@ -58,7 +65,7 @@ def text_of(words):
     if kind.endswith(".py"):
         with open(os.path.join(ROOT, kind), encoding="utf-8") as file:
             return file.read()
-    return {"conv": conv, "matmul": matmul, "softmax": softmax}[kind](*map(int, sizes))
+    return {"conv": conv, "pointwise": pointwise, "matmul": matmul, "softmax": softmax}[kind](*map(int, sizes))
 
 
 def table():
