@@ -14,15 +14,14 @@ left out. Wants onnxruntime and onnx (`scripts/peers onnxruntime`).
 import argparse
 import json
 import os
-import sys
 import tempfile
-import time
 import zlib
 
 import numpy
 import onnx
 
 import families
+import operators
 import run
 
 
@@ -62,11 +61,9 @@ def measure(path, work, given):
     wanted = session.run(None, work.feed)
     subjects = [run.Subject(run.compiled(path, b, given), work.feed) for b in given.build]
     difference = max(run.worst(s.results(), wanted) for s in subjects)
-    clock = time.thread_time if given.threads == 1 else time.perf_counter
-    calls = [s.call.run for s in subjects] + [lambda: session.run(None, work.feed)]
-    times = run.in_turns(calls, given.rounds, clock).min(axis=1)
+    times = operators.in_turns(subjects, session, work, given, given.rounds).min(axis=1)
     if times[0] / times[-1] > given.again:
-        more = run.in_turns(calls, 2 * given.rounds, clock).min(axis=1)
+        more = operators.in_turns(subjects, session, work, given, 2 * given.rounds).min(axis=1)
         times = numpy.minimum(times, more)
     return (times * 1e6).tolist(), difference
 
@@ -89,10 +86,7 @@ def summary(rows, builds):
 
 def main():
     given = arguments()
-    given.build, given.db = given.build or [os.path.join(run.ROOT, "build/release")], None
-    sys.path.insert(0, os.path.join(run.ROOT, "python/src"))
-    os.environ.setdefault("HONE_LIBRARY", os.path.join(given.build[0], "libhone.so"))
-    run.PAUSE_S = 0 if given.threads == 1 else run.PAUSE_S
+    operators.settle(given)
     rows = []
     with tempfile.TemporaryDirectory() as own:
         folder = given.keep or own

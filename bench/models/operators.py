@@ -257,6 +257,20 @@ def arguments():
     return parser.parse_args()
 
 
+def settle(given):
+    """As run.settle; default schedules, without pauses where nobody waits for a call."""
+    run.settle(given)
+    given.db = None
+    run.PAUSE_S = 0 if given.threads == 1 else run.PAUSE_S
+
+
+def in_turns(subjects, session, work, given, rounds):
+    """Times of the builds and of onnxruntime, a row each, in seconds: CPU time with one thread."""
+    clock = time.thread_time if given.threads == 1 else time.perf_counter
+    calls = [s.call.run for s in subjects] + [lambda: session.run(None, work.feed)]
+    return run.in_turns(calls, rounds, clock)
+
+
 def measure(number, build, given, folder):
     """Least times of the builds and of onnxruntime in microseconds, and ratios of each build."""
     work = Work()
@@ -270,18 +284,13 @@ def measure(number, build, given, folder):
         difference = run.worst(subject.results(), wanted)
         if not difference < run.WORST:
             sys.exit(f"operators: {path} differs from onnxruntime by {difference:g}")
-    clock = time.thread_time if given.threads == 1 else time.perf_counter
-    calls = [s.call.run for s in subjects] + [lambda: session.run(None, work.feed)]
-    times = run.in_turns(calls, given.rounds, clock)
+    times = in_turns(subjects, session, work, given, given.rounds)
     return times.min(axis=1) * 1e6, numpy.median(times[:-1] / times[-1], axis=1)
 
 
 def main():
     given = arguments()
-    given.build, given.db = given.build or [os.path.join(run.ROOT, "build/release")], None
-    sys.path.insert(0, os.path.join(run.ROOT, "python/src"))
-    os.environ.setdefault("HONE_LIBRARY", os.path.join(given.build[0], "libhone.so"))
-    run.PAUSE_S = 0 if given.threads == 1 else run.PAUSE_S
+    settle(given)
     logs = []
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, build) in enumerate(WORKS.items()):

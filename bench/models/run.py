@@ -141,11 +141,16 @@ def print_means(rows, builds):
         print(f"geometric mean {means[0]:.3f} (of least times {means[1]:.3f})  {build}")
 
 
-def main():
-    given = arguments()
+def settle(given):
+    """Whose builds are timed, and where the module that calls them is."""
     given.build = given.build or [os.path.join(ROOT, "build/release")]
     sys.path.insert(0, os.path.join(ROOT, "python/src"))
     os.environ.setdefault("HONE_LIBRARY", os.path.join(given.build[0], "libhone.so"))
+
+
+def main():
+    given = arguments()
+    settle(given)
     rows = []
     with tempfile.TemporaryDirectory() as own:
         folder = given.keep or own
