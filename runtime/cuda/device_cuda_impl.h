@@ -3,7 +3,7 @@
 #define HONE_RUNTIME_CUDA_DEVICE_CUDA_IMPL_H
 
 #include "runtime/cuda/cuda_api.h"
-#include "runtime/far_module.h"
+#include "runtime/far/far_module.h"
 
 typedef struct device_cuda {
     far_device far;  /* first: a device_cuda * is an hone_device * */

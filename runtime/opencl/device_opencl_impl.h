@@ -3,7 +3,7 @@
 #ifndef HONE_RUNTIME_OPENCL_DEVICE_OPENCL_IMPL_H
 #define HONE_RUNTIME_OPENCL_DEVICE_OPENCL_IMPL_H
 
-#include "runtime/far_module.h"
+#include "runtime/far/far_module.h"
 #include "runtime/opencl/opencl_api.h"
 
 typedef struct device_opencl {

@@ -1,4 +1,4 @@
-/* tools/verbs/tune_model.h - `hone tune` asks the model: which of the records that look faster help
+/* tools/tune/tune_model.h - `hone tune` asks the model: which of the records that look faster help
  * where they are used.
  *
  *   begin  ─► the model as the database would have it now ─────────────┐
@@ -11,8 +11,8 @@
  * ratio in place, so that everybody who asks the database for the best record (compile) gets what
  * was decided.
  */
-#ifndef HONE_TOOLS_VERBS_TUNE_MODEL_H
-#define HONE_TOOLS_VERBS_TUNE_MODEL_H
+#ifndef HONE_TOOLS_TUNE_TUNE_MODEL_H
+#define HONE_TOOLS_TUNE_TUNE_MODEL_H
 
 #include "compile/compile.h"
 #include "support/os/log.h"

@@ -1,13 +1,13 @@
-/* runtime/far_module.h - a program on a device whose memory the host does not see: its code, its
- * scratch buffers, and the launches that a manifest asks for. For backends only.
+/* runtime/far/far_module.h - a program on a device whose memory the host does not see: its code,
+ * its scratch buffers, and the launches that a manifest asks for. For backends only.
  *
  * A backend says how code is loaded and a kernel is found (far_loader) and starts the launches;
  * scratch buffers are buffers of the device, made by its own table. Threads: those of the device.
  */
-#ifndef HONE_RUNTIME_FAR_MODULE_H
-#define HONE_RUNTIME_FAR_MODULE_H
+#ifndef HONE_RUNTIME_FAR_FAR_MODULE_H
+#define HONE_RUNTIME_FAR_FAR_MODULE_H
 
-#include "runtime/far_memory.h"
+#include "runtime/far/far_memory.h"
 #include "target/target.h"
 
 typedef struct far_launch {

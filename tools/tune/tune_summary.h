@@ -1,9 +1,9 @@
-/* tools/verbs/tune_summary.h - what `hone tune` says at its end. */
-#ifndef HONE_TOOLS_VERBS_TUNE_SUMMARY_H
-#define HONE_TOOLS_VERBS_TUNE_SUMMARY_H
+/* tools/tune/tune_summary.h - what `hone tune` says at its end. */
+#ifndef HONE_TOOLS_TUNE_TUNE_SUMMARY_H
+#define HONE_TOOLS_TUNE_TUNE_SUMMARY_H
 
 #include "tools/cli/cli.h"
-#include "tools/verbs/tune_model.h"
+#include "tools/tune/tune_model.h"
 #include "tuner/loop/tune.h"
 
 /* Tables to cli->out: tasks, what the model gained, where the time went, how good the cost model

@@ -1,8 +1,8 @@
-/* tools/verbs/tune_inputs.h - `hone tune --in [TASK:]NAME=FILE`: inputs of tasks that users give,
+/* tools/tune/tune_inputs.h - `hone tune --in [TASK:]NAME=FILE`: inputs of tasks that users give,
  * where made-up ones do not do.
  */
-#ifndef HONE_TOOLS_VERBS_TUNE_INPUTS_H
-#define HONE_TOOLS_VERBS_TUNE_INPUTS_H
+#ifndef HONE_TOOLS_TUNE_TUNE_INPUTS_H
+#define HONE_TOOLS_TUNE_TUNE_INPUTS_H
 
 #include "graph/plan/tasks.h"
 #include "tools/cli/cli_tensors.h"

@@ -1,5 +1,5 @@
-/* runtime/far_memory.c - see far_memory.h. */
-#include "runtime/far_memory.h"
+/* runtime/far/far_memory.c - see far_memory.h. */
+#include "runtime/far/far_memory.h"
 
 #include <stdio.h>
 

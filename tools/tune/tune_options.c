@@ -1,5 +1,5 @@
-/* tools/verbs/tune_options.c - checks what `hone tune` is told, and says it again. */
-#include "tools/verbs/tune_options.h"
+/* tools/tune/tune_options.c - checks what `hone tune` is told, and says it again. */
+#include "tools/tune/tune_options.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* runtime/far_module.c - see far_module.h. */
-#include "runtime/far_module.h"
+/* runtime/far/far_module.c - see far_module.h. */
+#include "runtime/far/far_module.h"
 
 #include <stdio.h>
 #include <string.h>

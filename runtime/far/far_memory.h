@@ -1,10 +1,10 @@
-/* runtime/far_memory.h - what devices have in common whose memory the host does not see.
+/* runtime/far/far_memory.h - what devices have in common whose memory the host does not see.
  *
  * A buffer lies between two zones of a known pattern, which tell of writes beside it; what kernels
  * must not change is known by its hash. For backends only. Threads: those of the device.
  */
-#ifndef HONE_RUNTIME_FAR_MEMORY_H
-#define HONE_RUNTIME_FAR_MEMORY_H
+#ifndef HONE_RUNTIME_FAR_FAR_MEMORY_H
+#define HONE_RUNTIME_FAR_FAR_MEMORY_H
 
 #include "runtime/device_impl.h"
 #include "support/data/hash.h"

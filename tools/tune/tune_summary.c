@@ -1,5 +1,5 @@
-/* tools/verbs/tune_summary.c - what `hone tune` says at its end. */
-#include "tools/verbs/tune_summary.h"
+/* tools/tune/tune_summary.c - what `hone tune` says at its end. */
+#include "tools/tune/tune_summary.h"
 
 #include <inttypes.h>
 #include <math.h>

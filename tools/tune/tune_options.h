@@ -1,7 +1,7 @@
-/* tools/verbs/tune_options.h - what `hone tune` is told: the options, and what they are once they
+/* tools/tune/tune_options.h - what `hone tune` is told: the options, and what they are once they
  * have been read together. */
-#ifndef HONE_TOOLS_VERBS_TUNE_OPTIONS_H
-#define HONE_TOOLS_VERBS_TUNE_OPTIONS_H
+#ifndef HONE_TOOLS_TUNE_TUNE_OPTIONS_H
+#define HONE_TOOLS_TUNE_TUNE_OPTIONS_H
 
 #include "graph/plan/tasks.h"
 #include "measure/run.h"

@@ -1,5 +1,5 @@
-/* tools/verbs/tune_model.c - see tune_model.h. */
-#include "tools/verbs/tune_model.h"
+/* tools/tune/tune_model.c - see tune_model.h. */
+#include "tools/tune/tune_model.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* tools/verbs/tune_inputs.c - matches the inputs that users give with what tasks take. */
-#include "tools/verbs/tune_inputs.h"
+/* tools/tune/tune_inputs.c - matches the inputs that users give with what tasks take. */
+#include "tools/tune/tune_inputs.h"
 
 #include <string.h>
 
