@@ -1,5 +1,6 @@
-/* tests/graph/test_fuse_attention.c - attention as one kernel (graph/passes/fuse_attention.c)
- * beside the operators that it is made of: which chains become one, and that they compute the same.
+/* tests/graph/test_fuse_attention.c - attention as one kernel
+ * (graph/passes/fusion/fuse_attention.c) beside the operators that it is made of: which chains
+ * become one, and that they compute the same.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * views and shared results, branches and loops. */
 #include <string.h>
 
+#include "graph/passes/fusion/pattern.h"
 #include "graph/passes/pass.h"
-#include "graph/passes/pattern.h"
 #include "graph/plan/plan.h"
 #include "graph/plan/tasks.h"
 #include "ir/identity/structural.h"

@@ -1,9 +1,9 @@
-/* ir/text/read/script_graph_const.c - constants of graph programs: R.const(1.0, "float32") and
- * metadata["relax.expr.Constant"][0], which names one of the weights beside the text. */
+/* ir/text/read/graph/script_graph_const.c - constants of graph programs: R.const(1.0, "float32")
+ * and metadata["relax.expr.Constant"][0], which names one of the weights beside the text. */
 #include <math.h>
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 static bool add_constant(script_parser *p, uint32_t at, hone_tensor *tensor, py_value *out) {
     uint32_t index = 0;

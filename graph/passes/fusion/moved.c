@@ -1,5 +1,5 @@
-/* graph/passes/moved.c - see moved.h. */
-#include "graph/passes/moved.h"
+/* graph/passes/fusion/moved.c - see moved.h. */
+#include "graph/passes/fusion/moved.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* graph/passes/note_patterns.c - says of each program, as its attribute "op_pattern", how its
- * results depend on its inputs (pattern.h); what says so already stays. needs: nothing keeps:
+/* graph/passes/fusion/note_patterns.c - says of each program, as its attribute "op_pattern", how
+ * its results depend on its inputs (pattern.h); what says so already stays. needs: nothing keeps:
  * everything else
  */
+#include "graph/passes/fusion/pattern.h"
 #include "graph/passes/graph_passes.h"
-#include "graph/passes/pattern.h"
 
 hone_status hone_pass_note_patterns(hone_module *module, const hone_graph_options *options) {
     (void)options;

@@ -1,8 +1,8 @@
-/* ir/text/read/script_call_graph.c - calls in graph programs. Each gives a binding with a new
+/* ir/text/read/graph/script_call_graph.c - calls in graph programs. Each gives a binding with a new
  * value, so that nested calls come out in A-normal form. */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 bool script_garg_value(script_parser *p, hone_garg garg, py_value *out) {
     hone_garg *copy = script_alloc(p, p->arena, 1, sizeof *copy);

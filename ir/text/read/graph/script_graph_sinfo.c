@@ -1,8 +1,8 @@
-/* ir/text/read/script_graph_sinfo.c - types of graph values: R.Tensor((n, 784), "float32") and its
- * kin, and the symbolic sizes in them. */
+/* ir/text/read/graph/script_graph_sinfo.c - types of graph values: R.Tensor((n, 784), "float32")
+ * and its kin, and the symbolic sizes in them. */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 /* ---- sizes ---- */
 

@@ -1,7 +1,8 @@
-/* graph/passes/fuse_tir.h - several PrimFuncs that are called one after the other as one PrimFunc.
+/* graph/passes/fusion/fuse_tir.h - several PrimFuncs that are called one after the other as one
+ * PrimFunc.
  */
-#ifndef HONE_GRAPH_PASSES_FUSE_TIR_H
-#define HONE_GRAPH_PASSES_FUSE_TIR_H
+#ifndef HONE_GRAPH_PASSES_FUSION_FUSE_TIR_H
+#define HONE_GRAPH_PASSES_FUSION_FUSE_TIR_H
 
 #include "graph/module/rewrite.h"
 

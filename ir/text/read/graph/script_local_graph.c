@@ -1,4 +1,4 @@
-/* ir/text/read/script_local_graph.c - functions inside of graph functions.
+/* ir/text/read/graph/script_local_graph.c - functions inside of graph functions.
  *
  *   def main(x):                             @R.function(private=True)
  *       @R.function                          def main_inner(y, x): return R.add(y, x)
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 /* ---- which names ---- */
 

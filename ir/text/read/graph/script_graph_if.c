@@ -1,5 +1,5 @@
-/* ir/text/read/script_graph_if.c - if in graph functions. Its branches become functions of the
- * module:
+/* ir/text/read/graph/script_graph_if.c - if in graph functions. Its branches become functions of
+ * the module:
  *
  *   if c:                                    y = if c: cls.main_then(x) else: cls.main_else(x)
  *       y = R.add(x, x)
@@ -10,7 +10,7 @@
  * again. */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 typedef struct branch_end {
     const char *name;

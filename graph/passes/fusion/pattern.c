@@ -1,5 +1,5 @@
-/* graph/passes/pattern.c - looks at programs of one block. */
-#include "graph/passes/pattern.h"
+/* graph/passes/fusion/pattern.c - looks at programs of one block. */
+#include "graph/passes/fusion/pattern.h"
 
 typedef struct loads {
     const hone_func *func;

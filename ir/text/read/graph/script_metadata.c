@@ -1,4 +1,5 @@
-/* ir/text/read/script_metadata.c - the numbers of constants in the text itself, as TVM prints them:
+/* ir/text/read/graph/script_metadata.c - the numbers of constants in the text itself, as TVM prints
+ * them:
  *
  *   metadata = tvm.ir.load_json("""{"root_index": 29, "nodes": [ … ]}""")
  *
@@ -6,7 +7,7 @@
  * "relax.expr.Constant", are tensors in base64: a header, the shape, the numbers. */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 #include "ir/text/tvm_json.h"
 #include "support/text/base64.h"
 

@@ -1,7 +1,7 @@
-/* graph/passes/fuse_tir.c - splices the bodies of PrimFuncs into one: variables and buffers are
- * renumbered, blocks keep their order, one block per operator. All memory is the module's arena, so
- * that what does not change is shared. */
-#include "graph/passes/fuse_tir.h"
+/* graph/passes/fusion/fuse_tir.c - splices the bodies of PrimFuncs into one: variables and buffers
+ * are renumbered, blocks keep their order, one block per operator. All memory is the module's
+ * arena, so that what does not change is shared. */
+#include "graph/passes/fusion/fuse_tir.h"
 
 #include <string.h>
 

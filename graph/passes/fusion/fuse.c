@@ -1,23 +1,19 @@
-/* graph/passes/fuse.c - which calls become one kernel. Each call has a pattern; a call joins the
- * group of its immediate post-dominator (the first call through which everything made of its result
- * must pass) when all on the way may be computed in place:
- *   OUT_FUSABLE (conv, matmul, pool)   takes elementwise and broadcast work behind it, of one shape
- *   ELEMWISE, BROADCAST                go with elementwise work, and before injective ones and
- *                                      reductions
- *   INJECTIVE                          with elementwise and injective ones
- *   REDUCE                             takes elementwise and broadcast work behind it, of one shape
- *   OPAQUE                             alone
- * The result of a group is that of its last call alone. After Relay's and Relax's FuseOps: Chen et
- * al., TVM (OSDI 2018), section 3.
- * needs: legalize
- * keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
+/* graph/passes/fusion/fuse.c - which calls become one kernel. Each call has a pattern; a call joins
+ * the group of its immediate post-dominator (the first call through which everything made of its
+ * result must pass) when all on the way may be computed in place: OUT_FUSABLE (conv, matmul, pool)
+ * takes elementwise and broadcast work behind it, of one shape ELEMWISE, BROADCAST go with
+ * elementwise work, and before injective ones and reductions INJECTIVE with elementwise and
+ * injective ones REDUCE                             takes elementwise and broadcast work behind it,
+ * of one shape OPAQUE                             alone The result of a group is that of its last
+ * call alone. After Relay's and Relax's FuseOps: Chen et al., TVM (OSDI 2018), section 3. needs:
+ * legalize keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
  */
 #include <assert.h>
 #include <string.h>
 
-#include "graph/passes/fuse_tir.h"
+#include "graph/passes/fusion/fuse_tir.h"
+#include "graph/passes/fusion/pattern.h"
 #include "graph/passes/graph_passes.h"
-#include "graph/passes/pattern.h"
 #include "ir/identity/structural.h"
 #include "ir/ops/fit.h"
 #include "ir/ops/graph_infer.h"

@@ -1,7 +1,8 @@
-/* graph/passes/pattern.h - how the output of a PrimFunc depends on its inputs: what fusion may do.
+/* graph/passes/fusion/pattern.h - how the output of a PrimFunc depends on its inputs: what fusion
+ * may do.
  */
-#ifndef HONE_GRAPH_PASSES_PATTERN_H
-#define HONE_GRAPH_PASSES_PATTERN_H
+#ifndef HONE_GRAPH_PASSES_FUSION_PATTERN_H
+#define HONE_GRAPH_PASSES_FUSION_PATTERN_H
 
 #include "ir/ops/graph_op.h"
 

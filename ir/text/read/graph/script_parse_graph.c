@@ -1,8 +1,8 @@
-/* ir/text/read/script_parse_graph.c - a graph program: parameters, dataflow blocks, bindings,
+/* ir/text/read/graph/script_parse_graph.c - a graph program: parameters, dataflow blocks, bindings,
  * result. */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 /* A type: its sizes are numbers and names, no results of operators. */
 static bool parse_type(script_parser *p, const py_node *node, const hone_sinfo **out) {

@@ -1,12 +1,13 @@
-/* ir/text/read/script_graph_call_tir.c - calls of functions from graph programs: tensor programs of
- * the module (R.call_tir), external functions (R.call_dps_packed, R.call_packed), graph functions.
+/* ir/text/read/graph/script_graph_call_tir.c - calls of functions from graph programs: tensor
+ * programs of the module (R.call_tir), external functions (R.call_dps_packed, R.call_packed), graph
+ * functions.
  *
  * Spellings of the result: out_ty=R.Tensor((1, 128), "float32"), a list of those, or the older
  * out_sinfo= and (1, 128), dtype="float32".
  */
 #include <string.h>
 
-#include "ir/text/read/script_graph_impl.h"
+#include "ir/text/read/graph/script_graph_impl.h"
 
 static bool result_of(script_parser *p, const script_call *call, const hone_sinfo **out) {
     const py_value *v = script_arg(call, 2, "out_sinfo");

@@ -1,6 +1,7 @@
-/* graph/passes/moved.h - values of float32 that were 16 bits wide before they were moved only. */
-#ifndef HONE_GRAPH_PASSES_MOVED_H
-#define HONE_GRAPH_PASSES_MOVED_H
+/* graph/passes/fusion/moved.h - values of float32 that were 16 bits wide before they were moved
+ * only. */
+#ifndef HONE_GRAPH_PASSES_FUSION_MOVED_H
+#define HONE_GRAPH_PASSES_FUSION_MOVED_H
 
 #include "graph/module/rewrite.h"
 

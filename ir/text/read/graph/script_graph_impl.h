@@ -1,7 +1,7 @@
-/* ir/text/read/script_graph_impl.h - what the files that read graph programs share. Inside the room
- * only. */
-#ifndef HONE_IR_TEXT_READ_SCRIPT_GRAPH_IMPL_H
-#define HONE_IR_TEXT_READ_SCRIPT_GRAPH_IMPL_H
+/* ir/text/read/graph/script_graph_impl.h - what the files that read graph programs share. Inside
+ * the room only. */
+#ifndef HONE_IR_TEXT_READ_GRAPH_SCRIPT_GRAPH_IMPL_H
+#define HONE_IR_TEXT_READ_GRAPH_SCRIPT_GRAPH_IMPL_H
 
 #include "ir/ops/graph_op.h"
 #include "ir/text/read/script_impl.h"

@@ -1,4 +1,4 @@
-/* graph/passes/fuse_attention.c - attention becomes one kernel on devices that have it:
+/* graph/passes/fusion/fuse_attention.c - attention becomes one kernel on devices that have it:
  *   matmul(softmax(matmul(q, k, transpose_b) + bias), v)  ⇒  call_tir of attention_kernel.h
  * where nobody else wants what is between. Scales of q, k and the products, and the order of axes
  * before and behind, become the kernel's own. A constant bias that hides what comes later is a
@@ -12,8 +12,8 @@
 
 #include "graph/module/rewrite.h"
 #include "graph/operators/attention_kernel.h"
+#include "graph/passes/fusion/moved.h"
 #include "graph/passes/graph_passes.h"
-#include "graph/passes/moved.h"
 #include "ir/ops/graph_infer.h"
 #include "ir/ops/graph_op.h"
 
