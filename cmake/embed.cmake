@@ -1,5 +1,6 @@
-# cmake -DHEADER=room/x.h -DTYPE=struct_name -DTABLE=variable -P embed.cmake OUTPUT FILE…: a C file
-# with the bytes of files, as a table of TYPE {name, bytes, count} that the header declares.
+# cmake -DHEADER=room/x.h -DTYPE=struct_name -DTABLE=variable [-DROOT=dir] -P embed.cmake OUTPUT FILE…:
+# a C file with the bytes of files, as a table of TYPE {name, bytes, count} that the header declares.
+# A file below ROOT is called by its path from there, any other by its last name.
 foreach(i RANGE 1 ${CMAKE_ARGC})
     if("${CMAKE_ARGV${i}}" STREQUAL -P)
         math(EXPR at_output "${i} + 2")
@@ -14,6 +15,12 @@ set(table "")
 foreach(i RANGE ${first} ${last})
     set(path "${CMAKE_ARGV${i}}")
     cmake_path(GET path FILENAME name)
+    if(DEFINED ROOT)
+        cmake_path(IS_PREFIX ROOT "${path}" NORMALIZE is_below)
+        if(is_below)
+            cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${ROOT}" OUTPUT_VARIABLE name)
+        endif()
+    endif()
     file(READ "${path}" hex HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")

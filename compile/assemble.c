@@ -131,7 +131,7 @@ static hone_status compile_runtime_file(assembly *a, const embedded_file *file) 
 
 /* The runtime for another architecture: its source is carried along. */
 static hone_status compile_runtime(assembly *a) {
-    const char *path = in_dir(a, "runtime/model");
+    const char *path = in_dir(a, "runtime/model/device"); /* the deepest */
     if (!path) return parts_no_memory();
     HONE_TRY(hone_fs_mkdirs(path));
     for (const embedded_file *f = hone_embedded_files + 1; f->name; f++) {

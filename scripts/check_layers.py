@@ -10,7 +10,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def read_table(path):
-    rooms, floors, subs, third, system = {}, {}, [], [], []
+    rooms, floors, subs, third, system = {}, {}, {}, [], []
     with open(path, encoding="utf-8") as table:
         for line in table:
             words = line.split("#")[0].split()
@@ -20,8 +20,8 @@ def read_table(path):
                 floors[words[2]] = int(words[1])
                 rooms[words[2]] = words[4:]
             elif words[0] == "sub":
-                subs.append(words[1])
-                rooms[words[1]] = row_of_sub(path, rooms, subs, words[3:])
+                subs[words[1]] = room = room_around_sub(path, words[1], floors)
+                rooms[words[1]] = row_of_sub(path, rooms, subs, room, words[3:])
             elif words[0] == "third":
                 third.append((words[1], words[3:]))
             elif words[0] == "system":
@@ -40,17 +40,20 @@ def read_table(path):
 
 def room_around(room, subs):
     """The room that a sub-room is in; a room is in itself."""
-    return room.split("/")[0] if room in subs else room
+    return subs.get(room, room)
 
 
-def row_of_sub(path, rooms, subs, names):
+def room_around_sub(path, sub, floors):
+    """The innermost room whose folder a new sub-room lies in."""
+    around = [room for room in floors if sub.startswith(room + "/")]
+    return max(around, key=len) if around else sys.exit(f"{path}: {sub} is in no room")
+
+
+def row_of_sub(path, rooms, subs, room, names):
     """What its room may include, and those of its room whose rows stand before."""
-    sub = subs[-1]
-    room = room_around(sub, subs)
-    if room not in rooms:
-        sys.exit(f"{path}: {sub} is in no room")
+    *before, sub = subs
     for name in names:
-        if f"{room}/{name}" not in subs[:-1]:
+        if f"{room}/{name}" not in before:
             sys.exit(f"{path}: {sub} names {name}, whose row does not stand before it")
     others = [r for r in rooms if room_around(r, subs) != room] if rooms[room] == ["*"] else rooms[room]
     return others + [f"{room}/{name}" for name in names]

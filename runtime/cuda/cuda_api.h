@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/model/cuda_driver.h"
+#include "runtime/model/device/cuda_driver.h"
 #include "support/core/status.h"
 
 typedef int32_t hone_cuda_code;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/model/cuda_driver.h"
+#include "runtime/model/device/cuda_driver.h"
 
 struct CUlib_st;
 struct CUkern_st;

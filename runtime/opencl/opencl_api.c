@@ -1,7 +1,7 @@
 /* runtime/opencl/opencl_api.c - opens OpenCL, finds devices, compiles and loads programs. */
 #include "runtime/opencl/opencl_api.h"
 
-#include "runtime/model/opencl_driver.h"
+#include "runtime/model/device/opencl_driver.h"
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
 
@@ -72,7 +72,7 @@ static hone_status open_library(hone_opencl *self, const char *path) {
     if (!hone_opencl_driver_open(path, &driver, why, sizeof why))
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", why);
 #define HONE_OPENCL(member, result, symbol, params) self->member = driver.member;
-#include "runtime/model/opencl.def"
+#include "runtime/model/device/opencl.def"
 #undef HONE_OPENCL
     return HONE_OK;
 }

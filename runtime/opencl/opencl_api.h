@@ -26,7 +26,7 @@ typedef struct hone_opencl_facts {
 
 typedef struct hone_opencl {
 #define HONE_OPENCL(member, result, symbol, params) result(*member) params;
-#include "runtime/model/opencl.def"
+#include "runtime/model/device/opencl.def"
 #undef HONE_OPENCL
     void *device, *context, *queue; /* NULL before hone_opencl_enter */
     hone_opencl_facts facts;

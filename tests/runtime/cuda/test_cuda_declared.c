@@ -13,7 +13,7 @@
     _Static_assert(_Generic(&symbol, unsigned int(*) parameters : 1, default : 0),                 \
                    #symbol " is declared in another way");
 #define HONE_CU(member, symbol, parameters) SAME(symbol, parameters)
-#include "runtime/model/cuda_driver.def"
+#include "runtime/model/device/cuda_driver.def"
 #undef HONE_CU
 #define HONE_CUDART(member, symbol, parameters) SAME(symbol, parameters)
 #include "runtime/cuda/cudart.def"

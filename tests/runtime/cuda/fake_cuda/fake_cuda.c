@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/model/cuda_driver.h"
+#include "runtime/model/device/cuda_driver.h"
 #include "tests/runtime/cuda/fake_cuda/fake_kernels.h"
 
 enum {
@@ -131,7 +131,7 @@ static unsigned int refused(const char *symbol) {
 /* The declarations that the product has of the functions are those that the fake implements. */
 #define HONE_CU(member, symbol, parameters)                                                        \
     __attribute__((visibility("default"))) unsigned int symbol parameters;
-#include "runtime/model/cuda_driver.def"
+#include "runtime/model/device/cuda_driver.def"
 #undef HONE_CU
 
 /* ---- cards ---- */

@@ -6,7 +6,7 @@
 
 /* Both are in one library. */
 #define HONE_CU(member, symbol, parameters) unsigned int symbol parameters;
-#include "runtime/model/cuda_driver.def"
+#include "runtime/model/device/cuda_driver.def"
 #undef HONE_CU
 #define HONE_CUDART(member, symbol, parameters)                                                    \
     __attribute__((visibility("default"))) unsigned int symbol parameters;

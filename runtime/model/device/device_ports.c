@@ -1,6 +1,6 @@
-/* runtime/model/device_ports.c - callers' tensors and a device: used where they lie, or by way of
- * memory of ours. frame->is_copy says which. */
-#include "runtime/model/on_device.h"
+/* runtime/model/device/device_ports.c - callers' tensors and a device: used where they lie, or by
+ * way of memory of ours. frame->is_copy says which. */
+#include "runtime/model/device/on_device.h"
 
 static const DLTensor *tensor_of(const mt_run *run, int32_t port) {
     return hone_mt_port_tensor(run->call, port);

@@ -1,12 +1,12 @@
-/* runtime/model/model_opencl.c - an OpenCL device as models use it (model_device.h). Parts of
- * memory are sub-buffers; a kernel's arguments are set anew at each launch. */
+/* runtime/model/device/model_opencl.c - an OpenCL device as models use it (model_device.h). Parts
+ * of memory are sub-buffers; a kernel's arguments are set anew at each launch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/model/device/opencl_driver.h"
 #include "runtime/model/driver_impl.h"
 #include "runtime/model/model_device.h"
-#include "runtime/model/opencl_driver.h"
 
 /* Numbers of cl.h. */
 enum {

@@ -1,9 +1,9 @@
-/* runtime/model/device_seen.c - what steps take on a device, for who looks on. Where it has a
- * clock, marks stand around each step and are read when the call has ended: nothing waits
+/* runtime/model/device/device_seen.c - what steps take on a device, for who looks on. Where it has
+ * a clock, marks stand around each step and are read when the call has ended: nothing waits
  * meanwhile. Elsewhere a step is seen from its beginning to its end, alone. */
 #include <stdlib.h>
 
-#include "runtime/model/on_device.h"
+#include "runtime/model/device/on_device.h"
 
 static int32_t run_alone(mt_run *run, int32_t index, mt_run_step go) {
     const hone_mt_step *step = &run->call->plan->steps[index];

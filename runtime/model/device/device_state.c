@@ -1,9 +1,9 @@
-/* runtime/model/device_state.c - devices that a model has used: opened at the first call that
- * wants one, with its weights and code; what is kept of each plan there. */
+/* runtime/model/device/device_state.c - devices that a model has used: opened at the first call
+ * that wants one, with its weights and code; what is kept of each plan there. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/model/on_device.h"
+#include "runtime/model/device/on_device.h"
 
 static int32_t no_memory(void) {
     return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");

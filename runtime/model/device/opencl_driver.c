@@ -1,16 +1,16 @@
-/* runtime/model/opencl_driver.c - see opencl_driver.h. */
-#include "runtime/model/opencl_driver.h"
+/* runtime/model/device/opencl_driver.c - see opencl_driver.h. */
+#include "runtime/model/device/opencl_driver.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/model/driver_library.h"
+#include "runtime/model/device/driver_library.h"
 
 static const hone_library_row rows[] = {
 #define HONE_OPENCL(member, result, symbol, params) {#symbol, offsetof(hone_opencl_driver, member)},
-#include "runtime/model/opencl.def"
+#include "runtime/model/device/opencl.def"
 #undef HONE_OPENCL
 };
 

@@ -1,4 +1,4 @@
-/* runtime/model/device_steps.c - runs a plan whose tensors lie in the memory of a device.
+/* runtime/model/device/device_steps.c - runs a plan whose tensors lie in the memory of a device.
  *
  *   LAUNCH, COPY   begun on the device's stream, in order
  *   SIZES, flow    the few bytes that decide are read by the host
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/model/on_device.h"
+#include "runtime/model/device/on_device.h"
 
 enum { MAX_SCRATCH = 256 };
 #define MAX_GRID_X INT64_C(0x7fffffff)

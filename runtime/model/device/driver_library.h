@@ -1,7 +1,7 @@
-/* runtime/model/driver_library.h - a library that is opened at run time, as a table of functions:
- * neither it nor its headers are needed to build. */
-#ifndef HONE_RUNTIME_MODEL_DRIVER_LIBRARY_H
-#define HONE_RUNTIME_MODEL_DRIVER_LIBRARY_H
+/* runtime/model/device/driver_library.h - a library that is opened at run time, as a table of
+ * functions: neither it nor its headers are needed to build. */
+#ifndef HONE_RUNTIME_MODEL_DEVICE_DRIVER_LIBRARY_H
+#define HONE_RUNTIME_MODEL_DEVICE_DRIVER_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* runtime/model/model_cuda.c - an NVIDIA card as models use it (model_device.h): the driver's
- * primary context, shared with other libraries of the process. */
+/* runtime/model/device/model_cuda.c - an NVIDIA card as models use it (model_device.h): the
+ * driver's primary context, shared with other libraries of the process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/model/cuda_driver.h"
+#include "runtime/model/device/cuda_driver.h"
 #include "runtime/model/driver_impl.h"
 #include "runtime/model/model_device.h"
 

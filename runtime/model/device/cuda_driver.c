@@ -1,11 +1,11 @@
-/* runtime/model/cuda_driver.c - see cuda_driver.h. */
-#include "runtime/model/cuda_driver.h"
+/* runtime/model/device/cuda_driver.c - see cuda_driver.h. */
+#include "runtime/model/device/cuda_driver.h"
 
-#include "runtime/model/driver_library.h"
+#include "runtime/model/device/driver_library.h"
 
 static const hone_library_row rows[] = {
 #define HONE_CU(member, symbol, parameters) {#symbol, offsetof(hone_cuda_driver, member)},
-#include "runtime/model/cuda_driver.def"
+#include "runtime/model/device/cuda_driver.def"
 #undef HONE_CU
 };
 

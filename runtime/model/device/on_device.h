@@ -1,4 +1,4 @@
-/* runtime/model/on_device.h - one device that a model has used, and one call on it: between
+/* runtime/model/device/on_device.h - one device that a model has used, and one call on it: between
  * device_state.c (what is kept), device_ports.c (callers' tensors) and device_steps.c (what runs).
  *
  *   remote ── weights, code: uploaded once
@@ -7,8 +7,8 @@
  *
  * Everything is under the remote's lock: calls on one device run one after the other.
  */
-#ifndef HONE_RUNTIME_MODEL_ON_DEVICE_H
-#define HONE_RUNTIME_MODEL_ON_DEVICE_H
+#ifndef HONE_RUNTIME_MODEL_DEVICE_ON_DEVICE_H
+#define HONE_RUNTIME_MODEL_DEVICE_ON_DEVICE_H
 
 #include "runtime/model/driver_impl.h"
 

@@ -1,13 +1,13 @@
-/* runtime/model/cuda_driver.h - the CUDA driver, opened at run time: no header of NVIDIA's is
- * needed to build, and no library to start.
+/* runtime/model/device/cuda_driver.h - the CUDA driver, opened at run time: no header of NVIDIA's
+ * is needed to build, and no library to start.
  *
  * Handles are pointers to structures that only the driver knows. Functions return 0, or a number
  * that `error_name` and `error_text` have words for; runtime/cuda/cuda_fault.h says whose fault it
  * is. Lifetime: a value in the caller's storage; the library stays loaded until the process ends,
  * since the driver keeps threads. Threads: thread-safe once opened.
  */
-#ifndef HONE_RUNTIME_MODEL_CUDA_DRIVER_H
-#define HONE_RUNTIME_MODEL_CUDA_DRIVER_H
+#ifndef HONE_RUNTIME_MODEL_DEVICE_CUDA_DRIVER_H
+#define HONE_RUNTIME_MODEL_DEVICE_CUDA_DRIVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct CUgraphExec_st;
 
 typedef struct hone_cuda_driver {
 #define HONE_CU(member, symbol, parameters) unsigned int(*member) parameters;
-#include "runtime/model/cuda_driver.def"
+#include "runtime/model/device/cuda_driver.def"
 #undef HONE_CU
 } hone_cuda_driver;
 

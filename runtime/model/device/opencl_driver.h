@@ -1,11 +1,11 @@
-/* runtime/model/opencl_driver.h - OpenCL's loader (libOpenCL.so.1), opened at run time.
+/* runtime/model/device/opencl_driver.h - OpenCL's loader (libOpenCL.so.1), opened at run time.
  *
  * Functions return 0 or a negative number. Lifetime: a value in the caller's storage; the library
  * stays loaded until the process ends. Threads: thread-safe once opened, but for kernels'
  * arguments.
  */
-#ifndef HONE_RUNTIME_MODEL_OPENCL_DRIVER_H
-#define HONE_RUNTIME_MODEL_OPENCL_DRIVER_H
+#ifndef HONE_RUNTIME_MODEL_DEVICE_OPENCL_DRIVER_H
+#define HONE_RUNTIME_MODEL_DEVICE_OPENCL_DRIVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 typedef struct hone_opencl_driver {
 #define HONE_OPENCL(member, result, symbol, params) result(*member) params;
-#include "runtime/model/opencl.def"
+#include "runtime/model/device/opencl.def"
 #undef HONE_OPENCL
 } hone_opencl_driver;
 

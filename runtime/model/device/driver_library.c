@@ -1,5 +1,5 @@
-/* runtime/model/driver_library.c - see driver_library.h. */
-#include "runtime/model/driver_library.h"
+/* runtime/model/device/driver_library.c - see driver_library.h. */
+#include "runtime/model/device/driver_library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
