@@ -6,7 +6,8 @@
  *   P[k, j] = W[k, j]                             ⇒      P[k, j] = float32(W[k, j])
  *   C[j] = C[j] + float32(X[k]) * float32(P[k, j])       C[j] = C[j] + float32(X[k]) * P[k, j]
  *
- * Pairs of numbers side by side stay: codegen has instructions for sums of their products. */
+ * Pairs of numbers side by side stay, and what is read below a loop that wishes for dot products of
+ * bfloat16 (pragma_bf16_dot): codegen has instructions for sums of their products. */
 #include "lower/dot/widen_copies.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ typedef struct widening {
     double *reads; /* by buffer: how many elements are read of it */
     double *room;  /* how many it has, of all its allocations; INFINITY: not known */
     double now;    /* iterations of the statement that is looked at */
+    bool is_dot;   /* it is wished to be a dot product of bfloat16 */
     double most;   /* elements of a buffer that is widened */
 } widening;
 
@@ -64,11 +66,21 @@ static void measure_rooms(widening *w) {
     }
 }
 
+static bool is_below_dot(const hone_func *func, hone_node_id n) {
+    while ((n = hone_func_node(func, n)->parent) != HONE_NO_ID) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (hone_attrs_int(&node->u.loop.annotations, "pragma_bf16_dot", 0)) return true;
+    }
+    return false;
+}
+
 static bool visit(void *ctx, const hone_expr *e) {
     widening *w = ctx;
     const hone_expr *load = e->kind == HONE_EXPR_CAST ? e->args[0] : e;
     if (load->kind != HONE_EXPR_LOAD) return true;
-    bool is_widened = e != load && hone_dtype_equal(e->dtype, HONE_DTYPE_F32);
+    bool is_pair = w->is_dot && hone_dtype_equal(load->dtype, HONE_DTYPE_BF16);
+    bool is_widened = e != load && hone_dtype_equal(e->dtype, HONE_DTYPE_F32) && !is_pair;
     w->is_copy[load->u.buffer] &= is_widened;
     w->reads[load->u.buffer] += w->now;
     for (uint32_t d = 0; d < load->count; d++)
@@ -79,6 +91,7 @@ static bool visit(void *ctx, const hone_expr *e) {
 static void visit_statement(void *ctx, hone_node_id at, const hone_expr *e) {
     widening *w = ctx;
     w->now = iterations(w->func, at);
+    w->is_dot = is_below_dot(w->func, at);
     hone_expr_walk(e, visit, w);
 }
 

@@ -38,6 +38,18 @@ enum { PRODUCTS = 40 };
     "        P[i, k, j] = W[i, k, j]\n"                                                            \
     "    for i, k, j, l in T.grid(n, n, 4, 8):\n"                                                  \
     "        Y[i, k, j, l] = T.Cast(\"float32\", P[i, k, j])\n"
+#define WISHED                                                                                     \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((40, 24), \"bfloat16\"), Y: T.Buffer((40,), \"float32\")):\n"            \
+    "    P = T.alloc_buffer((40, 24), \"bfloat16\")\n"                                             \
+    "    for i, k in T.grid(40, 24):\n"                                                            \
+    "        P[i, k] = A[i, k]\n"                                                                  \
+    "    for i in range(40):\n"                                                                    \
+    "        Y[i] = T.float32(0)\n"                                                                \
+    "        for k in T.serial(24, annotations={\"pragma_bf16_dot\": 1}):\n"                       \
+    "            for l in range(24):\n"                                                            \
+    "                Y[i] = Y[i] + T.Cast(\"float32\", P[i, k]) * T.Cast(\"float32\", P[i, l])\n"
 #define WIDENED "T.Cast(\"float32\", P[k, j])"
 
 static const struct row rows[] = {
@@ -63,6 +75,10 @@ static const struct row rows[] = {
     {"which becomes float64",
      PRODUCT("float16", "16",                                                                    "16",                                                                         "W[k, j]",                                                                      "T.Cast(\"float32\", T.Cast(\"float64\", P[k, j]))"),
      "    P = T.alloc_buffer((24, 16), \"float16\")\n"                                                                                                                                                                                                     },
+};
+
+static const struct row wished[] = {
+    {"which is to be a dot product", WISHED, "    P = T.alloc_buffer((40, 24), \"bfloat16\")\n"},
 };
 
 static void check_row(void **state) {
@@ -160,6 +176,7 @@ static void products_of_short_floats_are_right(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_short_floats_are_right)};
     int failed = HONE_RUN_ROWS("lower/widen floats", rows, check_row);
+    failed += HONE_RUN_ROWS("lower/widen no pairs", wished, check_row);
     return failed +
            cmocka_run_group_tests_name("lower/products of short floats", tests, NULL, NULL);
 }
