@@ -66,7 +66,7 @@ typedef struct hone_compile_options {
     bool no_schedule;                 /* plain kernels: neither records nor default schedules */
     bool reschedule;                  /* default schedules also where the program carries one */
     hone_db *db;                      /* NULL = no records */
-    hone_variant_rules variant_rules; /* of which variants records are used */
+    hone_variant_rules variant_rules; /* of which variants records and default schedules are used */
     hone_builder *builder;   /* NULL = a local one with hone-worker, one process per core */
     const char *worker_path; /* for that one; NULL = beside this program, else in PATH */
     bool unsandboxed;        /* what builds is not held by that one (odd kernels) */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "schedule/defaults/default_schedule.h"
+#include "schedule/defaults/pairs.h"
 #include "schedule/gpu/gpu_sketch.h"
+#include "schedule/primitive/primitives.h"
 
 enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_BFLOATS = 80, FIRST_WITH_COPIES = 80 };
 
@@ -57,6 +59,24 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, u
     }
     const hone_default_limits limits = limits_of(target, constants);
     return hone_default_schedule(sch, &limits);
+}
+
+/* Leaves the program as it was where it does not become one of pairs, or these do not pay. */
+static hone_status take_pairs(hone_schedule *sch, const hone_target *target, uint64_t constants) {
+    const hone_default_limits limits = limits_of(target, constants);
+    hone_status st = hone_sch_use_variant(sch, hone_variant_find("pairs"));
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    bool is_taken = !st && hone_pairs_pay(sch, &limits);
+    hone_status_free(st);
+    return is_taken ? HONE_OK : hone_schedule_reset(sch);
+}
+
+hone_status hone_first_choice(hone_schedule *sch, const hone_target *target, uint64_t constants,
+                              const hone_variant_rules *rules) {
+    bool has_pairs = !hone_target_is_gpu(target) && hone_target_has_feature(target, "avx512bf16");
+    if (has_pairs && hone_variant_is_allowed(hone_variant_find("pairs"), rules))
+        HONE_TRY(take_pairs(sch, target, constants));
+    return hone_first_schedule(sch, target, constants);
 }
 
 hone_status hone_first_winograd(hone_schedule *sch, const hone_target *target, uint64_t constants,

@@ -6,6 +6,7 @@
 #include "graph/module/graph_options.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/gpu/gpu_schedule.h"
+#include "schedule/variant/variant.h"
 #include "target/target.h"
 
 /* What schedules for a GPU are told of it. */
@@ -19,6 +20,11 @@ void hone_note_device(hone_graph_options *options, const hone_target *target);
  * these do: ILLEGAL and INVALID never come out of it. */
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
                                                uint64_t constants);
+
+/* The same, but of the program or of a variant that the rules allow: that of pairs, where the CPU
+ * has dot products of bfloat16 and they pay. */
+HONE_NODISCARD hone_status hone_first_choice(hone_schedule *sch, const hone_target *target,
+                                             uint64_t constants, const hone_variant_rules *rules);
 
 /* Schedules a program that has just become one of Winograd's variants, for a CPU, in a way of the
  * caller's. ILLEGAL: it is none, or the way does not go. */

@@ -231,7 +231,9 @@ static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
     bool is_done = false;
     bool is_gpu = hone_target_is_gpu(&p->options->target); /* whose tiles pad any size */
     if (hone_func_is_symbolic(k->func) && !is_gpu) HONE_TRY(borrow_schedule(p, k, sch, &is_done));
-    if (!is_done) HONE_TRY(hone_first_schedule(sch, &p->options->target, k->constants));
+    if (!is_done)
+        HONE_TRY(
+            hone_first_choice(sch, &p->options->target, k->constants, &p->options->variant_rules));
     return keep_trace(p, k, sch);
 }
 

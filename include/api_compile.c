@@ -116,12 +116,13 @@ static hone_status open_builder(job *j) {
     return hone_builder_create_local(&options, &j->builder);
 }
 
-/* Said in vain is a mistake. */
+/* Said in vain is a mistake; which variants there may be is of default schedules as well. */
 static hone_status read_allowed(job *j) {
-    bool is_said =
-        j->allowed && (j->allowed->variants || j->allowed->max_error || j->allowed->variant_count);
-    HONE_TRY(hone_api_read_variants(j->allowed, j->arena, &j->options.variant_rules));
-    if (!is_said || (j->o->database && !j->o->no_schedule)) return HONE_OK;
+    const hone_variant_options *allowed = j->allowed;
+    bool is_of_records = allowed && (allowed->max_error || allowed->variant_count);
+    bool is_said = is_of_records || (allowed && allowed->variants);
+    HONE_TRY(hone_api_read_variants(allowed, j->arena, &j->options.variant_rules));
+    if (j->o->no_schedule ? !is_said : !is_of_records || j->o->database) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "variants say nothing about kernels without %s",
                       j->o->no_schedule ? "a schedule" : "records: database is NULL");
 }

@@ -16,8 +16,8 @@ HONE_BEGIN_DECLS
 typedef struct hone_variant_options {
     size_t size;             /* sizeof(hone_variant_options) */
     const char *variants;    /* "none", "exact" (default: no more rounding than other orders of sums
-                                have), "all" (default with max_error: all that declare an error of
-                                1e-3 at most) */
+                                have; subnormal bfloat16 may be 0), "all" (default with max_error: all
+                                that declare an error of 1e-3 at most) */
     const double *max_error; /* the largest error that one may declare, relative to the largest
                                 output; for "all" alone; at least 0 */
     size_t variant_count;    /* programs of yours that compute what a task computes, at most 16 */

@@ -14,7 +14,7 @@
 #include "schedule/defaults/pairs.h"
 #include "schedule/primitive/primitives.h"
 
-enum { PANEL = 32, MAX_ROWS = 16, MAX_LOOPS = 16 };
+enum { PANEL = 32, MAX_ROWS = 16, MAX_LOOPS = 16, LEAST_SHARED = 8 };
 
 typedef struct product {
     hone_default_nest n;
@@ -37,6 +37,37 @@ bool hone_pairs_is(const hone_schedule *sch) {
     for (uint32_t i = 0; i < blocks.count; i++)
         count += is_stage(blocks.names[i]);
     return count == 3;
+}
+
+static hone_node_id find_stage(const hone_schedule *sch, const char *name) {
+    hone_node_id root = hone_func_root_block(sch->func), n = root;
+    while ((n = hone_tree_next(sch->func, root, n)) != HONE_NO_ID) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind == HONE_NODE_BLOCK && strcmp(node->u.block.block->name, name) == 0) break;
+    }
+    return n;
+}
+
+bool hone_pairs_pay(const hone_schedule *sch, const hone_default_limits *limits) {
+    hone_node_id panels = find_stage(sch, "bf16_panels");
+    double products = (double)hone_nest_instances(sch, find_stage(sch, "bf16_product"));
+    return products >= LEAST_SHARED * (double)hone_nest_instances(sch, panels) ||
+           hone_default_reads_constants(sch, limits, panels);
+}
+
+/* Rows that are of bfloat16 already and lie along the sum are read where they are. */
+static hone_status inline_rows(hone_schedule *sch) {
+    hone_rv rows;
+    hone_node_id block = find_stage(sch, "bf16_rows");
+    const hone_node *store = hone_func_node(sch->func, hone_func_node(sch->func, block)->first);
+    if (store->kind != HONE_NODE_STORE) return HONE_OK;
+    const hone_expr *value = store->u.store.value, *last = NULL;
+    const hone_expr *sum = store->u.store.indices[store->u.store.rank - 1];
+    if (value->kind == HONE_EXPR_LOAD) last = value->args[value->count - 1];
+    bool is_along = last && last->kind == HONE_EXPR_VAR && last->u.var == sum->u.var;
+    if (!is_along) return HONE_OK;
+    HONE_TRY(hone_sch_get_block(sch, "bf16_rows", &rows));
+    return hone_default_optional(hone_sch_compute_inline(sch, rows));
 }
 
 static hone_status inline_others(hone_schedule *sch, const hone_default_blocks *blocks) {
@@ -155,6 +186,7 @@ hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *li
     hone_default_list_blocks(sch, &blocks);
     if (!hone_pairs_is(sch) || limits->vector_lanes < 2) return HONE_OK;
     HONE_TRY(inline_others(sch, &blocks));
+    HONE_TRY(inline_rows(sch));
     HONE_TRY(hone_schedule_copy(sch, &copy));
     copy->wants_reasons = false;
     hone_status st = schedule(copy, limits);

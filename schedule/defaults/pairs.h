@@ -6,5 +6,8 @@
 
 /* The program has just become that variant's. */
 bool hone_pairs_is(const hone_schedule *sch);
+/* So many rows share each panel that making it pays, or it is made of constants alone. Of a program
+ * that hone_pairs_is. */
+bool hone_pairs_pay(const hone_schedule *sch, const hone_default_limits *limits);
 
 #endif

@@ -24,7 +24,8 @@ HONE_NODISCARD hone_status hone_cli_read_variants(hone_cli *cli, const cli_varia
     HONE_CLI_OPTION(                                                                               \
         "variants", 0, "WHICH", TEXT, &(v).which,                                                  \
         "other algorithms: none, exact (default: no more rounding than other orders of sums "      \
-        "have) or all that round to 1e-3 at most, such as Winograd's"),                            \
+        "have; subnormal bfloat16 may be 0) or all that round to 1e-3 at most, such as "           \
+        "Winograd's"),                                                                             \
         HONE_CLI_OPTION(                                                                           \
             "max-error", 0, "X", REAL, &(v).max_error,                                             \
             "those that declare no larger error, relative to the largest output; 1e-5, say",       \

@@ -95,8 +95,7 @@ static hone_status find_library(profile_job *job) {
         return hone_cli_refuse(job->cli, "db params variants max-error variant",
                                "a library that is compiled already");
     if (!job->o->db)
-        HONE_TRY(
-            hone_cli_refuse(job->cli, "variants max-error variant", "kernels without records"));
+        HONE_TRY(hone_cli_refuse(job->cli, "max-error variant", "kernels without records"));
     return compile(job);
 }
 

@@ -47,7 +47,7 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     hone_space *space = &task->space;
     hone_trace trace;
     HONE_TRY(hone_schedule_reset(task->schedule));
-    HONE_TRY(hone_first_schedule(task->schedule, task->target, task->task->constants));
+    HONE_TRY(hone_first_choice(task->schedule, task->target, task->task->constants, &task->rules));
     HONE_TRY(hone_trace_simplify(space->arena, &task->schedule->trace, true, &trace));
     if (!has_choices(&trace)) return HONE_OK;
     hone_draft start;
@@ -100,9 +100,9 @@ bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
 
 static hone_status put_before(hone_tune_task *task) {
     HONE_TRY(hone_schedule_reset(task->schedule));
-    return task->begins_as_written
-               ? HONE_OK
-               : hone_first_schedule(task->schedule, task->target, task->task->constants);
+    return task->begins_as_written ? HONE_OK
+                                   : hone_first_choice(task->schedule, task->target,
+                                                       task->task->constants, &task->rules);
 }
 
 /* A space of the user's may name one that is not there: its replays are refused. */
