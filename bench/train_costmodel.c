@@ -15,16 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/train_corpus.h"
+#include "bench/train_judge.h"
 #include "costmodel/feature.h"
-#include "costmodel/nearby.h"
 #include "costmodel/prior.h"
 #include "costmodel/tree_train.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 
-enum { DEPTH = 6, ROUNDS = 320, OWN_DEPTH = 5, OWN_ROUNDS = 160, PARTS = 5, KEPT_GROUPS = 8 };
-#define UNLIKE 1.05
+enum { DEPTH = 6, ROUNDS = 320, PARTS = 5, KEPT_GROUPS = 8 };
 
 /* ---- groups ---- */
 
@@ -63,17 +61,6 @@ static hone_status train_shipped(const train_history *history, tree_forest **out
     return tree_train(history, &options, out);
 }
 
-/* As costmodel_xgboost.c does it. */
-static hone_status train_own(const train_history *history, const tree_forest *prior,
-                             tree_forest **out) {
-    const tree_train_options options = {.columns = hone_feature_count(),
-                                        .seed = 1,
-                                        .max_depth = OWN_DEPTH,
-                                        .max_rounds = OWN_ROUNDS,
-                                        .prior = prior};
-    return tree_train(history, &options, out);
-}
-
 static hone_status train_on(const train_corpus *c, bool with_held_out, tree_forest **out) {
     train_history history = {0};
     hone_status st = HONE_OK;
@@ -93,57 +80,21 @@ typedef struct quality {
     double best, found; /* the fastest tenth of each group; how many the first fifth has of them */
 } quality;
 
-/* What is known of a group. */
-typedef struct knowledge {
-    const tree_forest *prior;
-    tree_forest *own;
-    nearby *near;
-} knowledge;
-
-typedef struct judged {
-    double time_ns, score;
-} judged;
-
-static double ask(const tree_forest *forest, const train_trial *s) {
-    return tree_forest_rows(forest, s->rows, s->of.rows.row_count, hone_feature_count());
-}
-
-static double score(const knowledge *k, const train_trial *s) {
-    return nearby_score(k->near, &s->of.group, &s->of.rows, hone_feature_count(), ask(k->prior, s),
-                        ask(k->own, s));
-}
-
-/* How many stand before one of them: by time, or by score. */
-static size_t rank_of(const judged *all, size_t count, size_t at, bool by_time) {
-    size_t rank = 0;
-    for (size_t i = 0; i < count; i++)
-        rank += by_time ? all[i].time_ns < all[at].time_ns : all[i].score > all[at].score;
-    return rank;
-}
-
-static void judge_best(const judged *all, size_t count, quality *io) {
+static void judge_best(const train_judged *all, size_t count, quality *io) {
     for (size_t i = 0; i < count; i++) {
-        if (rank_of(all, count, i, true) >= (count + 9) / 10) continue;
+        if (train_rank_of(all, count, i, true) >= (count + 9) / 10) continue;
         io->best += 1;
-        io->found += rank_of(all, count, i, false) < (count + 4) / 5;
+        io->found += train_rank_of(all, count, i, false) < (count + 4) / 5;
     }
 }
 
-/* A level pair of scores counts half. */
-static void judge_pairs(const judged *all, size_t count, quality *io) {
-    double right = 0, pairs = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < count; j++) {
-            if (all[i].time_ns * UNLIKE > all[j].time_ns) continue;
-            right += all[i].score > all[j].score ? 1 : all[i].score < all[j].score ? 0 : 0.5;
-            pairs += 1;
-        }
-    }
-    if (pairs <= 0) return;
-    io->right += right;
-    io->pairs += pairs;
+static void judge_pairs(const train_judged *all, size_t count, quality *io) {
+    train_pairs_right of = train_judge_pairs(all, count);
+    if (of.pairs <= 0) return;
+    io->right += of.right;
+    io->pairs += of.pairs;
     io->groups += 1;
-    io->sum_of_groups += right / pairs;
+    io->sum_of_groups += of.right / of.pairs;
 }
 
 static void print_quality(const char *when, const quality *q) {
@@ -161,14 +112,14 @@ static bool is_asked(share which, size_t i, size_t count) {
     return which == ALL || (which == EVERY_OTHER ? i % 2 == 1 : i >= count / 2);
 }
 
-static hone_status judge(const knowledge *k, const train_trial *samples, size_t count, share which,
-                         quality *io) {
+static hone_status judge(const train_knowledge *k, const train_trial *samples, size_t count,
+                         share which, quality *io) {
     size_t asked = 0;
-    judged *all = hone_calloc(count, sizeof *all);
+    train_judged *all = hone_calloc(count, sizeof *all);
     if (!all) return HONE_ERROR(HONE_CODE_NO_MEMORY, "judging");
     for (size_t i = 0; i < count; i++) {
         if (is_asked(which, i, count))
-            all[asked++] = (judged){samples[i].of.time_ns, score(k, &samples[i])};
+            all[asked++] = (train_judged){samples[i].of.time_ns, train_score(k, &samples[i])};
     }
     judge_pairs(all, asked, io);
     judge_best(all, asked, io);
@@ -177,26 +128,25 @@ static hone_status judge(const knowledge *k, const train_trial *samples, size_t 
 }
 
 /* What the others teach. */
-static hone_status learn(const train_trial *samples, size_t count, share which, knowledge *io) {
+static hone_status learn(const train_trial *samples, size_t count, share which,
+                         train_knowledge *io) {
     train_history history = {0};
     hone_status st = HONE_OK;
     for (size_t i = 0; i < count && !st; i++) {
         if (!is_asked(which, i, count)) st = add(&history, &samples[i], 1);
     }
-    if (!st) st = train_own(&history, io->prior, &io->own);
-    if (!st) st = nearby_make(&history, hone_feature_count(), io->prior, io->own, &io->near);
+    if (!st) st = train_learn(&history, io);
     train_history_deinit(&history);
     return st;
 }
 
 static hone_status judge_after(const tree_forest *prior, const train_trial *samples, size_t count,
                                share which, quality *io_before, quality *io_after) {
-    knowledge k = {.prior = prior};
+    train_knowledge k = {.prior = prior};
     hone_status st = judge(&k, samples, count, which, io_before);
     if (!st) st = learn(samples, count, which, &k);
     if (!st) st = judge(&k, samples, count, which, io_after);
-    tree_forest_release(k.own);
-    nearby_release(k.near);
+    train_knowledge_deinit(&k);
     return st;
 }
 
@@ -207,7 +157,7 @@ static hone_status judge_all(const train_corpus *c, const tree_forest *prior,
         end = group_end(c, begin);
         const train_trial *samples = &c->trials.data[begin];
         if (!is_judged(samples)) continue;
-        HONE_TRY(judge(&(knowledge){.prior = prior}, samples, end - begin, ALL, &all));
+        HONE_TRY(judge(&(train_knowledge){.prior = prior}, samples, end - begin, ALL, &all));
         for (int i = 0; i < 2; i++) {
             HONE_TRY(judge_after(prior, samples, end - begin, i ? SECOND_HALF : EVERY_OTHER,
                                  &before[i], &after[i]));

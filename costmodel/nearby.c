@@ -34,7 +34,7 @@ typedef struct group {
     float *points;         /* count × width */
     double *weights;       /* of the samples */
     double slope, mean_before;
-    double spread_before, spread_own, spread_near; /* over the samples */
+    double spread_own, spread_near; /* over the samples */
 } group;
 
 struct nearby {
@@ -147,11 +147,10 @@ static bool standardise(const fit *f, group *g) {
 static void find_slope(const fit *f, group *g) {
     double mean = mean_of(f->target, f->count), both = 0;
     g->mean_before = mean_of(f->before, f->count);
-    g->spread_before = spread_of(f->before, f->count);
     g->spread_own = spread_of(f->own, f->count);
     for (uint32_t i = 0; i < f->count; i++)
         both += (f->before[i] - g->mean_before) * (f->target[i] - mean);
-    double variance = g->spread_before * g->spread_before;
+    double spread = spread_of(f->before, f->count), variance = spread * spread;
     g->slope = USUAL_SLOPE;
     if (variance > LEAST_SPREAD) {
         g->slope = (both / variance + USUAL_SAMPLES * USUAL_SLOPE) / (f->count + USUAL_SAMPLES);
@@ -362,7 +361,6 @@ double nearby_score(const nearby *all, const hone_hash128 *group_id,
     assert(columns <= MOST_COLUMNS);
     describe(rows->data, rows->row_count, columns, described);
     place(g, described, point);
-    add_opinion(before, g->spread_before, &sum, &count);
     add_opinion(before + own, g->spread_own, &sum, &count);
     add_opinion(expected(g, before, point), g->spread_near, &sum, &count);
     double unit = g->spread_own > LEAST_SPREAD ? g->spread_own : 1;

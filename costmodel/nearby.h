@@ -28,9 +28,10 @@ HONE_NODISCARD hone_status nearby_make(const train_history *history, uint32_t co
 nearby *nearby_retain(nearby *all); /* NULL stays NULL */
 void nearby_release(nearby *all);
 
-/* The mean of three opinions, each in units of its spread over the samples of the group: what was
- * known before, that with what the own trees say, and what is near. The larger, the faster. Where
- * the group is not known, or all is NULL, before + own. */
+/* The mean of two opinions, each in units of its spread over the samples of the group: what all
+ * trees say, and what is near. The larger, the faster. (Both stand on what was known before: as a
+ * third opinion that counted too much.) Where the group is not known, or all is NULL, before + own.
+ */
 double nearby_score(const nearby *all, const hone_hash128 *group, const hone_costmodel_rows *rows,
                     uint32_t columns, double before, double own);
 

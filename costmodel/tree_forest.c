@@ -72,6 +72,42 @@ double tree_forest_rows(const tree_forest *forest, const float *rows, uint32_t r
     return sum;
 }
 
+/* ---- several as one ---- */
+
+/* Adds the trees of a forest, each leaf a part of what it was. */
+static bool add_part(const tree_forest *of, float part, tree_forest *io) {
+    uint32_t first = (uint32_t)io->nodes.count;
+    for (size_t i = 0; i < of->nodes.count; i++) {
+        tree_node node = of->nodes.data[i];
+        if (node.column == LEAF) {
+            node.threshold *= part;
+        } else {
+            node.yes += first;
+            node.no += first;
+        }
+        if (!hone_vec_push(&io->nodes, node)) return false;
+    }
+    for (size_t i = 0; i < of->roots.count; i++) {
+        if (!hone_vec_push(&io->roots, of->roots.data[i] + first)) return false;
+    }
+    return true;
+}
+
+hone_status tree_forest_mean(const tree_forest *const *forests, size_t count,
+                             tree_forest **out_forest) {
+    tree_forest *mean = make();
+    bool ok = mean != NULL;
+    *out_forest = NULL;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = !forests[i] || add_part(forests[i], 1 / (float)count, mean);
+    if (ok && mean->roots.count) {
+        *out_forest = mean;
+    } else {
+        tree_forest_release(mean);
+    }
+    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "trees of the cost model");
+}
+
 /* ---- XGBoost's text: "0:[f3<1.5] yes=1,no=2,missing=1\n\t1:leaf=0.25\n..." ---- */
 
 typedef struct parsed_node {

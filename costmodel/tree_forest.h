@@ -25,6 +25,9 @@ void tree_forest_print(const tree_forest *forest, hone_str *out);
 /* Rows have `columns` columns. INVALID: the text is none, or names others. */
 HONE_NODISCARD hone_status tree_forest_read(const char *text, size_t length, uint32_t columns,
                                             tree_forest **out_forest);
+/* The forest that says the mean of what others say; NULL, in which nothing was learned, says 0. */
+HONE_NODISCARD hone_status tree_forest_mean(const tree_forest *const *forests, size_t count,
+                                            tree_forest **out_forest);
 tree_forest *tree_forest_retain(tree_forest *forest); /* NULL stays NULL */
 void tree_forest_release(tree_forest *forest);
 size_t tree_forest_count(const tree_forest *forest); /* 0 for NULL */

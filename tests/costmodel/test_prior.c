@@ -38,6 +38,36 @@ static void a_file_says_the_same_again(void **state) {
     hone_str_deinit(&second);
 }
 
+static tree_forest *forest_of(const char *text) {
+    tree_forest *forest = NULL;
+    HONE_ASSERT_OK(tree_forest_read(text, strlen(text), 2, &forest));
+    return forest;
+}
+
+static void a_mean_is_between_its_forests(void **state) {
+    (void)state;
+    tree_forest *of[] = {forest_of("0<1 =2 1<5 =4 =8\n"), NULL, forest_of("=1\n1<3 =10 =20\n"),
+                         NULL};
+    const tree_forest *said[] = {of[0], of[1], of[2], of[3]};
+    const float rows[][2] = {
+        {0, 0},
+        {1, 4},
+        {2, 9}
+    };
+    tree_forest *mean = NULL, *nothing = NULL;
+    HONE_ASSERT_OK(tree_forest_mean(said, HONE_COUNT(said), &mean));
+    assert_int_equal(tree_forest_count(mean), 3);
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        double sum = tree_forest_row(of[0], rows[i]) + tree_forest_row(of[2], rows[i]);
+        assert_true(fabs(tree_forest_row(mean, rows[i]) - sum / 4) < 1e-6);
+    }
+    HONE_ASSERT_OK(tree_forest_mean(&said[1], 1, &nothing));
+    assert_null(nothing);
+    for (size_t i = 0; i < HONE_COUNT(of); i++)
+        tree_forest_release(of[i]);
+    tree_forest_release(mean);
+}
+
 typedef struct bad_row {
     const char *name;
     const char *head; /* %s: the head of a good file */
@@ -157,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_shipped_is_for_these_features),
         cmocka_unit_test(a_file_says_the_same_again),
+        cmocka_unit_test(a_mean_is_between_its_forests),
         cmocka_unit_test(workloads_that_are_new_are_ranked),
     };
     return HONE_RUN_ROWS("costmodel/prior_refused", bad_rows, bad_files_are_refused) +
