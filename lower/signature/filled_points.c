@@ -1,12 +1,14 @@
 /* lower/signature/filled_points.c - runs the loops of a program over numbers, to see which elements
  * of a buffer are written, and whether one is read before.
  *
- * Only what touches the buffer is run. A loop that nothing of it depends on runs once: all its
+ * Only what touches the buffer is run, and what decides where it is touched: counters in small
+ * private buffers (cells.h) are such. A loop that nothing of it depends on runs once: all its
  * iterations do the same. Under a condition that is not known stores count for nothing and loads as
  * if they happened. */
 
 #include "ir/core/fold.h"
 #include "ir/core/touches.h"
+#include "lower/signature/cells.h"
 #include "lower/signature/plain_form.h"
 #include "support/core/alloc.h"
 
@@ -15,15 +17,19 @@ enum { MOST_ELEMENTS = 1 << 20, MOST_STEPS = 1 << 20 };
 typedef struct runner {
     const hone_func *func;
     hone_buffer buffer;
-    bool *touches;     /* by node: the buffer is touched in it */
-    bool *moves;       /* by variable: something that matters depends on it */
-    bool *is_known;    /* by variable */
-    int64_t *values;   /* by variable */
+    bool *touches;         /* by node: the buffer is touched in it */
+    bool *moves;           /* by variable: something that matters depends on it */
+    bool *is_known;        /* by variable */
+    int64_t *values;       /* by variable */
+    lower_cells *cells;    /* by buffer: those that decide what is touched are followed */
+    hone_buffer *followed; /* these, in the order in which they were found */
+    uint32_t followed_count;
     uint8_t *is_there; /* by element: written */
     int64_t element_count, there_count, step_count;
     int64_t lane; /* of a vector, while its elements are looked at */
     bool is_sure; /* what is run happens */
     bool has_failed;
+    hone_status status;
 } runner;
 
 /* ---- values ---- */
@@ -47,6 +53,28 @@ static bool value_of_call(const runner *r, const hone_expr *e, int64_t *out) {
     if (e->op == HONE_INTRIN_IF_THEN_ELSE && e->count == 3) return value_of_choice(r, e, out);
     return e->count == 2 && hone_dtype_is_integer(e->dtype) && value_of(r, e->args[0], &a) &&
            value_of(r, e->args[1], &b) && hone_fold_bits((hone_intrin)e->op, e->dtype, a, b, out);
+}
+
+/* The element's number in a buffer of constant shape. */
+static bool element_at(const runner *r, hone_buffer buffer, const hone_expr *const *indices,
+                       int64_t *out) {
+    const hone_buffer_info *info = &r->func->buffers[buffer];
+    *out = 0;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t index, extent = info->shape[d]->u.i;
+        if (!value_of(r, indices[d], &index) || index < 0 || index >= extent) return false;
+        *out = *out * extent + index;
+    }
+    return true;
+}
+
+static bool value_of_load(const runner *r, const hone_expr *e, int64_t *out) {
+    const lower_cells *cells = &r->cells[e->u.buffer];
+    int64_t at;
+    if (cells->count == 0 || e->dtype.lanes != 1) return false;
+    if (!element_at(r, e->u.buffer, e->args, &at) || !cells->is_known[at]) return false;
+    *out = cells->values[at];
+    return true;
 }
 
 static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
@@ -78,6 +106,8 @@ static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
     }
     case HONE_EXPR_CALL:
         return value_of_call(r, e, out);
+    case HONE_EXPR_LOAD:
+        return value_of_load(r, e, out);
     default:
         return false;
     }
@@ -94,21 +124,10 @@ static uint32_t lanes_of(uint32_t rank, const hone_expr *const *indices) {
     return lanes;
 }
 
-static bool element_at(const runner *r, const hone_expr *const *indices, int64_t *out) {
-    const hone_buffer_info *info = &r->func->buffers[r->buffer];
-    *out = 0;
-    for (uint32_t d = 0; d < info->rank; d++) {
-        int64_t index, extent = info->shape[d]->u.i;
-        if (!value_of(r, indices[d], &index) || index < 0 || index >= extent) return false;
-        *out = *out * extent + index;
-    }
-    return true;
-}
-
 static void store(runner *r, const hone_expr *const *indices, uint32_t lanes) {
     for (r->lane = 0; r->is_sure && r->lane < lanes; r->lane++) {
         int64_t at;
-        if (!element_at(r, indices, &at) || r->is_there[at]) continue;
+        if (!element_at(r, r->buffer, indices, &at) || r->is_there[at]) continue;
         r->is_there[at] = 1;
         r->there_count++;
     }
@@ -119,7 +138,7 @@ static void load(runner *r, const hone_expr *e) {
     bool is_there = r->there_count == r->element_count;
     for (r->lane = 0; !is_there && r->lane < lanes; r->lane++) {
         int64_t at;
-        if (!element_at(r, e->args, &at) || !r->is_there[at]) break;
+        if (!element_at(r, r->buffer, e->args, &at) || !r->is_there[at]) break;
         is_there = r->lane + 1 == lanes;
     }
     r->has_failed |= !is_there;
@@ -152,10 +171,19 @@ static void run_children(runner *r, hone_node_id parent) {
     }
 }
 
-/* Where it is not known whether they happen. */
+/* Counters that are changed below a node. */
+static void forget_below(runner *r, hone_node_id parent) {
+    for (uint32_t i = 0; i < r->followed_count; i++) {
+        hone_buffer buffer = r->followed[i];
+        if (hone_stores_below(r->func, parent, buffer)) lower_cells_forget(&r->cells[buffer]);
+    }
+}
+
+/* Where it is not known whether they happen, or how often. */
 static void run_perhaps(runner *r, hone_node_id parent) {
     bool was_sure = r->is_sure;
     r->is_sure = false;
+    forget_below(r, parent);
     run_children(r, parent);
     r->is_sure = was_sure;
 }
@@ -180,6 +208,20 @@ static void run_loop(runner *r, hone_node_id id) {
     }
 }
 
+static void run_while(runner *r, hone_node_id id) {
+    const hone_expr *condition = hone_func_node(r->func, id)->u.eval.value;
+    int64_t holds = 1;
+    while (!r->has_failed && holds) {
+        load_all(r, condition);
+        r->has_failed |= r->step_count++ > MOST_STEPS;
+        if (!value_of(r, condition, &holds)) {
+            run_perhaps(r, id);
+            return;
+        }
+        if (holds) run_children(r, id);
+    }
+}
+
 static void run_if(runner *r, hone_node_id id) {
     const hone_node *node = hone_func_node(r->func, id);
     hone_node_id other = node->last;
@@ -196,12 +238,28 @@ static void run_if(runner *r, hone_node_id id) {
     }
 }
 
+static void store_cell(runner *r, const hone_node *node) {
+    lower_cells *cells = &r->cells[node->u.store.buffer];
+    hone_dtype dtype = r->func->buffers[node->u.store.buffer].dtype;
+    int64_t at, value;
+    if (lanes_of(node->u.store.rank, node->u.store.indices) != 1 ||
+        !element_at(r, node->u.store.buffer, node->u.store.indices, &at)) {
+        lower_cells_forget(cells);
+        return;
+    }
+    cells->is_known[at] = r->is_sure && value_of(r, node->u.store.value, &value) &&
+                          hone_dtype_is_integer(node->u.store.value->dtype) &&
+                          hone_dtype_holds(dtype, value);
+    if (cells->is_known[at]) cells->values[at] = value;
+}
+
 static void run_store(runner *r, const hone_node *node) {
     const hone_expr *const *indices = node->u.store.indices;
     for (uint32_t d = 0; d < node->u.store.rank; d++)
         load_all(r, indices[d]);
     load_all(r, node->u.store.value);
     if (node->u.store.buffer == r->buffer) store(r, indices, lanes_of(node->u.store.rank, indices));
+    if (r->cells[node->u.store.buffer].count > 0) store_cell(r, node);
 }
 
 static void run(runner *r, hone_node_id id) {
@@ -211,6 +269,9 @@ static void run(runner *r, hone_node_id id) {
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
         run_loop(r, id);
+        return;
+    case HONE_NODE_WHILE:
+        run_while(r, id);
         return;
     case HONE_NODE_IF:
         run_if(r, id);
@@ -234,7 +295,7 @@ static void run(runner *r, hone_node_id id) {
     case HONE_NODE_ATTR:
         run_children(r, id);
         return;
-    default: /* loops without an end that is known, and what leaves them */
+    default: /* what leaves loops */
         r->has_failed = true;
         return;
     }
@@ -242,34 +303,66 @@ static void run(runner *r, hone_node_id id) {
 
 /* ---- entry ---- */
 
-static bool mark_var(void *ctx, const hone_expr *e) {
+/* What a deciding expression depends on: variables, and elements of buffers that are followed from
+ * now on. */
+static bool mark_source(void *ctx, const hone_expr *e) {
     runner *r = ctx;
     if (e->kind == HONE_EXPR_VAR) r->moves[e->u.var] = true;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer == r->buffer || r->status) return true;
+    lower_cells *cells = &r->cells[e->u.buffer];
+    if (cells->count > 0) return true;
+    r->status = lower_cells_of(r->func, e->u.buffer, cells);
+    if (cells->count > 0) r->followed[r->followed_count++] = e->u.buffer;
     return true;
 }
 
 static bool mark_choice(void *ctx, const hone_expr *e) {
     runner *r = ctx;
     if (!hone_expr_loads(e, r->buffer)) return false;
-    if (is_choice(e)) hone_expr_walk(e->args[0], mark_var, r);
+    if (is_choice(e)) hone_expr_walk(e->args[0], mark_source, r);
     return true;
 }
 
-/* What decides which elements are touched: indices, conditions, ends of loops, numbers. */
+/* What decides where a node runs: conditions, ends of loops, numbers. */
+static void mark_around(runner *r, hone_node_id n) {
+    for (; n != HONE_NO_ID; n = hone_func_node(r->func, n)->parent) {
+        const hone_node *node = hone_func_node(r->func, n);
+        r->touches[n] = true;
+        if (node->kind == HONE_NODE_IF || node->kind == HONE_NODE_WHILE)
+            hone_expr_walk(node->u.eval.value, mark_source, r);
+        if (node->kind == HONE_NODE_LET) hone_expr_walk(node->u.let.value, mark_source, r);
+        if (node->kind != HONE_NODE_FOR) continue;
+        hone_expr_walk(node->u.loop.range.min, mark_source, r);
+        hone_expr_walk(node->u.loop.range.extent, mark_source, r);
+    }
+}
+
+static void mark_access(runner *r, const lower_access *access, uint32_t rank) {
+    for (uint32_t d = 0; d < rank; d++)
+        hone_expr_walk(access->indices[d], mark_source, r);
+    mark_around(r, access->node);
+}
+
+/* A counter changes with each iteration, whatever else does. */
+static void mark_cell_store(runner *r, const lower_access *access, uint32_t rank) {
+    if (!access->is_store) return;
+    mark_access(r, access, rank);
+    hone_expr_walk(hone_func_node(r->func, access->node)->u.store.value, mark_source, r);
+    for (hone_node_id n = access->node; n != HONE_NO_ID; n = hone_func_node(r->func, n)->parent) {
+        const hone_node *node = hone_func_node(r->func, n);
+        if (node->kind == HONE_NODE_FOR) r->moves[node->u.loop.var] = true;
+    }
+}
+
+/* What decides which elements are touched. */
 static void mark_moves(runner *r, const lower_accesses *all) {
-    for (uint32_t i = 0; i < all->count; i++) {
-        for (uint32_t d = 0; d < r->func->buffers[r->buffer].rank; d++)
-            hone_expr_walk(all->items[i].indices[d], mark_var, r);
-        for (hone_node_id n = all->items[i].node; n != HONE_NO_ID;
-             n = hone_func_node(r->func, n)->parent) {
-            const hone_node *node = hone_func_node(r->func, n);
-            r->touches[n] = true;
-            if (node->kind == HONE_NODE_IF) hone_expr_walk(node->u.eval.value, mark_var, r);
-            if (node->kind == HONE_NODE_LET) hone_expr_walk(node->u.let.value, mark_var, r);
-            if (node->kind != HONE_NODE_FOR) continue;
-            hone_expr_walk(node->u.loop.range.min, mark_var, r);
-            hone_expr_walk(node->u.loop.range.extent, mark_var, r);
-        }
+    for (uint32_t i = 0; i < all->count; i++)
+        mark_access(r, &all->items[i], r->func->buffers[r->buffer].rank);
+    hone_tree_walk_parts(r->func, HONE_NODE_TOP, false, mark_choice, r);
+    for (uint32_t f = 0; f < r->followed_count; f++) { /* they grow on the way */
+        const lower_accesses *cell = &r->cells[r->followed[f]].all;
+        for (uint32_t i = 0; i < cell->count; i++)
+            mark_cell_store(r, &cell->items[i], r->func->buffers[r->followed[f]].rank);
     }
 }
 
@@ -294,17 +387,21 @@ hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
     r.is_known = hone_calloc(vars, sizeof *r.is_known);
     r.values = hone_calloc(vars, sizeof *r.values);
     r.is_there = hone_calloc((size_t)r.element_count, 1);
-    bool has_memory = r.touches && r.moves && r.is_known && r.values && r.is_there;
+    r.cells = hone_calloc((size_t)func->buffer_count + 1, sizeof *r.cells);
+    r.followed = hone_calloc((size_t)func->buffer_count + 1, sizeof *r.followed);
+    bool has_memory =
+        r.touches && r.moves && r.is_known && r.values && r.is_there && r.cells && r.followed;
     if (has_memory) {
         mark_moves(&r, all);
-        hone_tree_walk_parts(func, HONE_NODE_TOP, false, mark_choice, &r);
-        run_children(&r, HONE_NODE_TOP);
-        *out_is_filled = !r.has_failed && r.there_count == r.element_count;
+        if (!r.status) run_children(&r, HONE_NODE_TOP);
+        *out_is_filled = !r.status && !r.has_failed && r.there_count == r.element_count;
     }
     hone_free(r.touches);
     hone_free(r.moves);
     hone_free(r.is_known);
     hone_free(r.values);
     hone_free(r.is_there);
-    return has_memory ? HONE_OK : LOWER_NO_MEMORY();
+    hone_free(r.cells);
+    hone_free(r.followed);
+    return has_memory ? r.status : LOWER_NO_MEMORY();
 }
