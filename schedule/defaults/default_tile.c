@@ -51,14 +51,25 @@ static int64_t shared_vectors(const hone_default_nest *n, int64_t rows) {
     return vectors;
 }
 
+/* Each step adds what it loads and nothing else: an operand in memory, which takes no register. */
+static bool adds_loads(const hone_default_nest *n) {
+    const hone_func *func = n->sch->func;
+    const hone_node *store = hone_func_node(func, hone_func_node(func, n->facts.block)->last);
+    if (store->kind != HONE_NODE_STORE) return false;
+    const hone_expr *value = store->u.store.value;
+    return hone_expr_is_op(value, HONE_OP_ADD) && value->args[0]->kind == HONE_EXPR_LOAD &&
+           value->args[1]->kind == HONE_EXPR_LOAD;
+}
+
 /* Vectors of a tile that `rows` share. What is read once (0 rows: the sum of columns, a row by a
- * matrix) is read in long runs: as many vectors as half of the registers hold, and as leave each
- * thread some. */
+ * matrix) is read in long runs: as many vectors as half of the registers hold, or all of them where
+ * only sums are in them, and as leave each thread some. */
 static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_node_id column,
                             int64_t rows) {
     if (n->facts.has_reuse && rows > 0) return shared_vectors(n, rows);
     if (sums_short_rows(n, column)) return MAX_VECTORS / 2;
-    int64_t most = n->limits->vector_registers / 2, threads = n->limits->threads;
+    int64_t most = n->limits->vector_registers / (adds_loads(n) ? 1 : 2);
+    int64_t threads = n->limits->threads;
     int64_t share = (extent + threads * n->lanes - 1) / (threads * n->lanes);
     if (most > MAX_STREAM_VECTORS) most = MAX_STREAM_VECTORS;
     if (most > share) most = share;
@@ -77,14 +88,16 @@ static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
 }
 
 /* Elements of the vector part: whole registers if they divide the extent, else what does and leaves
- * few lanes empty; whole registers and a rest where there is more to a step than a load. */
+ * few lanes empty; whole registers and a rest where there is more to a step than a load, or nothing
+ * is shared and the divisors are short. */
 static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column,
                            int64_t rows) {
     int64_t vectors = most_vectors(n, extent, column, rows), most = vectors * n->lanes;
-    bool may_rest = n->facts.has_reuse && n->lanes > 1;
+    bool is_sum = adds_loads(n), may_rest = (n->facts.has_reuse || is_sum) && n->lanes > 1;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
-    bool is_good = tile && fills_lanes(n, tile) && (rows > 0 || 2 * tile >= most);
+    bool is_good = tile && fills_lanes(n, tile) && (rows > 0 || 2 * tile >= most) &&
+                   !(is_sum && tile % n->lanes);
     if (may_rest && extent > most && !is_good)
         return equal_parts((extent + n->lanes - 1) / n->lanes, vectors) * n->lanes;
     if (!tile && extent <= 2 * most) tile = extent;
