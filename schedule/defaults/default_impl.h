@@ -112,6 +112,8 @@ hone_status hone_default_dots(hone_default_nest *n, bool *out_is_done);
 /* What a step of the reduction takes for so many sums, in operations of vectors; HUGE_VAL where it
  * is no such product. */
 double hone_default_dots_time(const hone_default_nest *n, double sums);
+/* default_padding.c: what the block alone reads, and what pads with one number, goes into it. */
+hone_status hone_default_inline_padding(hone_default_nest *n);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
 /* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:

@@ -11,17 +11,18 @@
  *
  * Where nothing is shared so (depthwise convolutions, pooling), rows share what they read of a
  * window that slides along them: its loop is unrolled around row1, and each read serves all places
- * of the window. A small plane that fits in registers with all that it reads is one tile, and all
- * loops of the window are unrolled: what a producer made of a row (its padding) need not go through
- * memory.
+ * of the window. Where less than half is shared (strides), rows go one by one, as what a step has
+ * read serves the next steps along the columns. Small windows are unrolled as a whole, and their
+ * padding is read as masked vectors where the image lies (default_padding.c).
  */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
-enum { FEW_ROWS = 4 };
-enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_PLANE = 512, MAX_PLANES = 4 };
+enum { FEW_ROWS = 4, MANY_REGISTERS = 32 };
+enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_WHOLE = 1800, MAX_PLANES = 4 };
+enum { WINDOW_VECTORS = 2, WINDOW_ROWS = 4, APART_SUMS = 8, EDGES = 3 };
 
 /* Short rows that are summed as wholes: loads serve all steps of the reduction, if the vectors of a
  * tile are in registers together. */
@@ -90,9 +91,9 @@ static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
 /* Elements of the vector part: whole registers if they divide the extent, else what does and leaves
  * few lanes empty; whole registers and a rest where there is more to a step than a load, or nothing
  * is shared and the divisors are short. */
-static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column,
-                           int64_t rows) {
-    int64_t vectors = most_vectors(n, extent, column, rows), most = vectors * n->lanes;
+static int64_t column_tile(const hone_default_nest *n, int64_t extent, int64_t rows,
+                           int64_t vectors) {
+    int64_t most = vectors * n->lanes;
     bool is_sum = adds_loads(n), may_rest = (n->facts.has_reuse || is_sum) && n->lanes > 1;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
@@ -137,19 +138,6 @@ static bool strides_in(const hone_default_nest *n, const hone_region *read, hone
     return sch_stride_in_loop(n->sch, n->facts.block, read, var, out);
 }
 
-/* Whether a window of the reduce loop slides along a spatial one, and half of what a place of it
- * reads at least is read by the next one, which is so many places on. */
-static bool slides_in(const hone_default_nest *n, const hone_region *read,
-                      const hone_node_id *loops, uint32_t row, uint32_t window, int64_t *out_step) {
-    int64_t step, tap;
-    if (!strides_in(n, read, loops[row], &step) || !strides_in(n, read, loops[window], &tap) ||
-        tap <= 0 || step <= 0 || step % tap != 0) {
-        return false;
-    }
-    *out_step = step / tap;
-    return 2 * *out_step <= n->facts.extents[window];
-}
-
 /* Each step of the reduction reads other elements along the columns than all steps before it. */
 static bool is_read_once(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
@@ -167,65 +155,40 @@ static bool is_read_once(const hone_default_nest *n, uint32_t count, const hone_
     return true;
 }
 
+/* A window of a reduce loop that slides along a spatial one: by how many elements of what is read
+ * the next place is on, and the next tap. */
+typedef struct window {
+    int64_t step, tap, taps;
+} window;
+
 static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
-                   uint32_t window) {
+                   uint32_t reduce, window *out) {
     const hone_block *block = hone_func_node(n->sch->func, n->facts.block)->u.block.block;
-    int64_t step;
+    out->taps = n->facts.extents[reduce];
     for (uint32_t r = 0; r < block->read_count; r++) {
-        if (slides_in(n, &block->reads[r], loops, row, window, &step)) return true;
+        const hone_region *read = &block->reads[r];
+        bool is_known = strides_in(n, read, loops[row], &out->step) &&
+                        strides_in(n, read, loops[reduce], &out->tap);
+        if (is_known && out->step > 0 && out->tap > 0 && out->step < INT32_MAX &&
+            out->tap < INT32_MAX)
+            return true;
     }
     return false;
+}
+
+/* The next place reads half of what a place reads at least. */
+static bool shares_half(const window *w) {
+    return w->step % w->tap == 0 && 2 * w->step <= w->taps * w->tap;
 }
 
 typedef struct plan {
     int32_t row, column; /* loops; row may be -1 */
     int32_t window;      /* that slides along row, or -1 */
     int64_t rows, columns;
-    bool is_plane;    /* one tile, unrolled as a whole */
+    bool is_apart;    /* of a window: rows go one by one, around the whole reduction */
+    bool is_whole;    /* of a window: a tile is unrolled as a whole */
     bool is_row_last; /* tiles of rows inside of other loops but columns */
 } plan;
-
-/* The elements from the first to the last that one row of a tile reads of an input for one place of
- * the window; INT32_MAX when unknown. */
-static int64_t row_span(const hone_default_nest *n, const hone_region *read,
-                        const hone_node_id *loops, const plan *p) {
-    const hone_reduction_facts *f = &n->facts;
-    int64_t span = 1;
-    for (uint32_t i = 0; i < f->loop_count; i++) {
-        int64_t stride;
-        bool is_column = (int32_t)i == p->column;
-        if ((f->is_spatial[i] && !is_column) || (int32_t)i == p->window || f->extents[i] == 1)
-            continue;
-        if (!strides_in(n, read, loops[i], &stride) || stride < 0 || stride > INT32_MAX ||
-            f->extents[i] > INT32_MAX) {
-            return INT32_MAX;
-        }
-        span += (f->extents[i] - 1) * stride;
-        if (span > INT32_MAX) return INT32_MAX;
-    }
-    return span;
-}
-
-/* A tile is the whole plane, and its sums are in registers together with what the window goes over.
- */
-static bool is_plane(const hone_default_nest *n, const hone_node_id *loops, int64_t vectors,
-                     const plan *p) {
-    const hone_reduction_facts *f = &n->facts;
-    const hone_block *block = hone_func_node(n->sch->func, f->block)->u.block.block;
-    if (p->rows != f->extents[p->row] || p->columns != f->extents[p->column] ||
-        f->reduce > MAX_PLANE / (p->rows * vectors)) {
-        return false;
-    }
-    int64_t registers = p->rows * vectors;
-    for (uint32_t r = 0; r < block->read_count; r++) {
-        int64_t step, span;
-        const hone_region *read = &block->reads[r];
-        if (!slides_in(n, read, loops, (uint32_t)p->row, (uint32_t)p->window, &step)) continue;
-        span = row_span(n, read, loops, p);
-        registers += ((p->rows - 1) * step + f->extents[p->window]) * ((span - 1) / n->lanes + 1);
-    }
-    return registers <= n->limits->vector_registers;
-}
 
 /* At most so many rows: half of them at least, or nearly equal tiles if no number divides the
  * extent. */
@@ -235,25 +198,95 @@ static int64_t row_tile(int64_t extent, int64_t most) {
     return rows || most < 1 ? rows : equal_parts(extent, most);
 }
 
-/* Rows that a window slides along: its weights are in registers, too, where there are many. */
-static void plan_window(const hone_default_nest *n, const hone_node_id *loops, int64_t vectors,
-                        plan *p) {
+/* Rows of a window whose places share half of what they read: their sums are in registers, and its
+ * weights, too, where there are many registers. */
+static int64_t sharing_rows(const hone_default_nest *n, int64_t vectors, const window *w) {
+    int64_t registers = n->limits->vector_registers;
+    int64_t held = w->taps <= registers / 4 ? w->taps : 0;
+    int64_t most = (registers - SPARE_REGISTERS - held) / vectors;
+    return most * vectors * w->taps > MAX_UNROLLED ? MAX_UNROLLED / (vectors * w->taps) : most;
+}
+
+/* The same for tiles that are unrolled as wholes: the rows that one column of taps reads are in
+ * registers, too. Those who have few multiply with what lies in memory. */
+static int64_t holding_rows(const hone_default_nest *n, int64_t vectors, const window *w) {
+    if (n->limits->vector_registers < MANY_REGISTERS) return sharing_rows(n, vectors, w);
+    int64_t step = w->step / w->tap;
+    int64_t weights = n->facts.has_reuse ? w->taps : 0;
+    int64_t left = n->limits->vector_registers - SPARE_REGISTERS + 1 - weights;
+    return (left - vectors * (w->taps - step)) / (vectors * (1 + step));
+}
+
+/* Something is read along the columns that leaves elements out. */
+static bool is_strided(const hone_default_nest *n, hone_node_id column) {
+    const hone_block *block = hone_func_node(n->sch->func, n->facts.block)->u.block.block;
+    int64_t stride;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (strides_in(n, &block->reads[r], column, &stride) && stride > 1) return true;
+    }
+    return false;
+}
+
+/* Rows of tiles that are unrolled as wholes, 0 where there would be too much of them: tiles at the
+ * edges of an image are others, and fewer rows than registers hold share too little. */
+static int64_t whole_rows(const hone_default_nest *n, int64_t columns, int64_t extent,
+                          const window *w) {
+    int64_t vectors = (columns + n->lanes - 1) / n->lanes;
+    int64_t across = (extent + columns - 1) / columns;
+    int64_t kinds = EDGES * (across < EDGES ? across : EDGES);
+    int64_t whole = MAX_WHOLE / (kinds * vectors) / n->facts.reduce;
+    if (!shares_half(w)) return APART_SUMS / vectors < whole ? APART_SUMS / vectors : whole;
+    int64_t rows = holding_rows(n, vectors, w);
+    return rows <= whole ? rows : 0;
+}
+
+/* Tiles of a window that are unrolled as wholes. Where registers are few and masks are vectors,
+ * columns stay as they are, and weights have to be in registers or what they are multiplied with
+ * in pieces; else one or two vectors, as long as that leaves some rows. */
+static bool plan_whole(const hone_default_nest *n, uint32_t row, bool skips, const window *w,
+                       plan *p) {
+    int64_t extent = n->facts.extents[p->column], rows = 0, columns = p->columns;
+    bool has_many = n->limits->vector_registers >= MANY_REGISTERS;
+    bool holds_weights = has_many || w->taps <= n->limits->vector_registers / 4;
+    if (!holds_weights && !skips) return false;
+    for (int64_t vectors = has_many ? WINDOW_VECTORS : 1; vectors > 0 && rows < WINDOW_ROWS;
+         vectors--) {
+        if (has_many) columns = column_tile(n, extent, 1, vectors);
+        rows = whole_rows(n, columns, extent, w);
+    }
+    if (rows < 2) return false;
+    p->columns = columns;
+    p->rows = row_tile(n->facts.extents[row], rows);
+    p->is_whole = true;
+    return true;
+}
+
+static void plan_rows(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
+                      uint32_t reduce, const window *w, plan *p) {
+    int64_t vectors = (p->columns + n->lanes - 1) / n->lanes;
+    bool shares = shares_half(w), skips = is_strided(n, loops[p->column]);
+    if (w->step >= w->taps * w->tap) return;
+    if (!plan_whole(n, row, skips, w, p)) {
+        int64_t most = shares ? sharing_rows(n, vectors, w) : 0;
+        if (most < 2) return;
+        p->rows = row_tile(n->facts.extents[row], most);
+        p->is_whole = false;
+    }
+    p->row = (int32_t)row;
+    p->window = (int32_t)reduce;
+    p->is_apart = !shares;
+}
+
+/* Rows that a window slides along, of the last pair of loops that is one. */
+static void plan_window(const hone_default_nest *n, const hone_node_id *loops, plan *p) {
     const hone_reduction_facts *f = &n->facts;
+    window w;
     for (uint32_t row = 0; row < f->loop_count; row++) {
         if (!f->is_spatial[row] || (int32_t)row == p->column || f->extents[row] == 1) continue;
-        for (uint32_t window = 0; window < f->loop_count; window++) {
-            int64_t extent = f->extents[window], registers = n->limits->vector_registers;
-            if (f->is_spatial[window] || extent < 2 || extent > MAX_WINDOW ||
-                !slides(n, loops, row, window)) {
-                continue;
-            }
-            int64_t held = extent <= registers / 4 ? extent : 0;
-            int64_t most = (registers - SPARE_REGISTERS - held) / vectors;
-            if (most * vectors * extent > MAX_UNROLLED) most = MAX_UNROLLED / (vectors * extent);
-            if (most < 2) continue;
-            p->row = (int32_t)row;
-            p->window = (int32_t)window;
-            p->rows = row_tile(f->extents[row], most);
+        for (uint32_t reduce = 0; reduce < f->loop_count; reduce++) {
+            int64_t taps = f->extents[reduce];
+            if (f->is_spatial[reduce] || taps < 2 || taps > MAX_WINDOW) continue;
+            if (slides(n, loops, row, reduce, &w)) plan_rows(n, loops, row, reduce, &w, p);
         }
     }
 }
@@ -300,7 +333,8 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
     p.row = row_loop(n, count, loops);
     int64_t rows = p.row >= 0 ? f->extents[p.row] : !is_read_once(n, count, loops);
-    p.columns = column_tile(n, f->extents[p.column], loops[p.column], rows);
+    int64_t most = most_vectors(n, f->extents[p.column], loops[p.column], rows);
+    p.columns = column_tile(n, f->extents[p.column], rows, most);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     if (vectors > MAX_VECTORS) p.row = -1;
     if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
@@ -311,9 +345,9 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
         p.rows = tile.rows;
         p.columns = tile.columns;
     }
-    if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
+    if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, &p);
     if (p.rows <= 1) p.row = p.window = -1;
-    if (p.window >= 0) p.is_plane = is_plane(n, loops, vectors, &p);
+    if (p.window < 0) p.is_apart = p.is_whole = false;
     p.is_row_last = wide_loops(f) > 2 && puts_rows_last(n, loops, &p);
     return p;
 }
@@ -345,25 +379,26 @@ static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t coun
         }
     }
     *out_place = order[at - 1];
+    if (p->is_apart) order[at++] = row[1];
     for (uint32_t i = 0; i < count; i++) {
-        if (!f->is_spatial[i] && (int32_t)i != p->window) order[at++] = loops[i];
+        if (!f->is_spatial[i] && ((int32_t)i != p->window || p->is_apart)) order[at++] = loops[i];
     }
-    if (p->window >= 0) order[at++] = loops[p->window];
-    if (p->row >= 0) order[at++] = row[1];
+    if (p->window >= 0 && !p->is_apart) order[at++] = loops[p->window];
+    if (p->row >= 0 && !p->is_apart) order[at++] = row[1];
     order[at++] = column[1];
     *out_row = row[1];
     return hone_sch_reorder(n->sch, at, order);
 }
 
-/* What takes a tile that lies in one piece takes it by rows, as it is in registers: one long vector
- * would go through memory. */
+/* What takes a tile that lies in one piece, or is unrolled as a whole, takes it by rows, as it is
+ * in registers: one long vector, or a loop, would go through memory. */
 static hone_status take_tile(hone_default_nest *n, hone_rv epilogue, const plan *p) {
     uint32_t count = 0;
     const hone_rv *loops = NULL;
     hone_node_id nodes[2];
     HONE_TRY(hone_sch_get_loops(n->sch, epilogue, &count, &loops));
-    if (count < 2 || p->columns != n->facts.extents[p->column] || p->columns % n->lanes == 0)
-        return HONE_OK;
+    bool is_piece = p->columns == n->facts.extents[p->column] && p->columns % n->lanes != 0;
+    if (count < 2 || !(is_piece || p->is_whole)) return HONE_OK;
     const int64_t sides[] = {p->rows, p->columns};
     for (int i = 0; i < 2; i++) {
         HONE_TRY(hone_schedule_node(n->sch, loops[count - 2 + i], &nodes[i]));
@@ -424,13 +459,13 @@ hone_status hone_default_tile(hone_default_nest *n) {
         HONE_TRY(hone_schedule_node(n->sch, loops[i], &nodes[i]));
     }
     plan p = make_plan(n, count, nodes);
+    if (p.is_whole) HONE_TRY(hone_default_inline_padding(n));
     HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
     HONE_TRY(hone_default_optional(place_epilogue(n, epilogue, place, &p)));
     for (uint32_t i = 0; i < count && p.window >= 0; i++) {
-        bool is_unrolled = (int32_t)i == p.window || (p.is_plane && !n->facts.is_spatial[i]);
+        bool is_unrolled = (int32_t)i == p.window || (p.is_whole && !n->facts.is_spatial[i]);
         if (is_unrolled) HONE_TRY(hone_default_optional(hone_sch_unroll(n->sch, loops[i])));
     }
-    if (p.window >= 0 && !p.is_plane)
-        HONE_TRY(hone_default_optional(group_planes(n, &p, loops, place)));
+    if (p.window >= 0) HONE_TRY(hone_default_optional(group_planes(n, &p, loops, place)));
     return row == HONE_NO_ID ? HONE_OK : hone_default_optional(hone_sch_unroll(n->sch, row));
 }

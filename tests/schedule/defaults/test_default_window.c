@@ -1,0 +1,79 @@
+/* tests/schedule/defaults/test_default_window.c - windows that slide along an image: whether their
+ * tiles are unrolled as wholes, and read no padding. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+
+#include "schedule/primitive/primitives.h"
+#include "tests/schedule/defaults/default_trial.h"
+#include "tests/support/program_text.h"
+
+/* A window of so many taps, so many elements apart, over each of some padded planes. */
+#define PADDED_WINDOW                                                                              \
+    "C, H, K, S, D, B = %d, %d, %d, %d, %d, %d\n"                                                  \
+    "O = (H + 2 * B - D * (K - 1) - 1) // S + 1\n"                                                 \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((C, H, H), \"float32\"), W: T.Buffer((C, K, K), \"float32\"), "          \
+    "Y: T.Buffer((C, O, O), \"float32\")):\n"                                                      \
+    "    P = T.alloc_buffer((C, H + 2 * B, H + 2 * B))\n"                                          \
+    "    for c, y, x in T.grid(C, H + 2 * B, H + 2 * B):\n"                                        \
+    "        with T.block(\"pad\"):\n"                                                             \
+    "            vc, vy, vx = T.axis.remap(\"SSS\", [c, y, x])\n"                                  \
+    "            P[vc, vy, vx] = T.if_then_else(B <= vy and vy < H + B and B <= vx and "           \
+    "vx < H + B, X[vc, vy - B, vx - B], T.float32(0))\n"                                           \
+    "    for c, y, x, dy, dx in T.grid(C, O, O, K, K):\n"                                          \
+    "        with T.block(\"conv\"):\n"                                                            \
+    "            vc, vy, vx, vdy, vdx = T.axis.remap(\"SSSRR\", [c, y, x, dy, dx])\n"              \
+    "            with T.init():\n"                                                                 \
+    "                Y[vc, vy, vx] = T.float32(0)\n"                                               \
+    "            Y[vc, vy, vx] += P[vc, vy * S + vdy * D, vx * S + vdx * D] * W[vc, vdy, vdx]\n"
+
+static const struct row {
+    const char *name;
+    int channels, side, taps, stride, apart, border;
+    bool has_padding; /* where there are many registers */
+} rows[] = {
+    {"one tile",            3, 7,  3,  1, 1, 1, false},
+    {"edges all around",    3, 37, 3,  1, 1, 1, false},
+    {"by two",              3, 23, 3,  2, 1, 1, false},
+    {"by two, an even one", 3, 24, 3,  2, 1, 1, false},
+    {"by three",            2, 25, 4,  3, 1, 2, false},
+    {"nothing in common",   2, 24, 3,  3, 1, 2, true },
+    {"holes",               3, 29, 3,  1, 2, 2, false},
+    {"five taps",           3, 28, 5,  1, 1, 2, false},
+    {"five taps by two",    2, 31, 5,  2, 1, 2, false},
+    {"two taps",            3, 12, 2,  1, 1, 1, false},
+    {"thirteen taps",       2, 20, 13, 1, 1, 6, true }, /* too much code */
+};
+
+static bool has_block(const hone_func *func, const hone_default_limits *limits, const char *name) {
+    hone_schedule *sch = NULL;
+    hone_rv block;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, limits));
+    hone_status st = hone_sch_get_block(sch, name, &block);
+    bool has = !st;
+    hone_status_free(st);
+    hone_schedule_destroy(sch);
+    return has;
+}
+
+static void windows_are_right(void **state) {
+    const struct row *row = *state;
+    char text[2048];
+    snprintf(text, sizeof text, PADDED_WINDOW, row->channels, row->side, row->taps, row->stride,
+             row->apart, row->border);
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    bool is_right = true;
+    for (size_t m = 0; m < DEFAULT_MACHINES; m++)
+        is_right = default_trial_is_right(func, &default_machines[m], m) && is_right;
+    bool has_padding = has_block(func, &default_machines[2], "pad");
+    hone_module_release(module);
+    assert_true(is_right);
+    assert_int_equal(has_padding, row->has_padding);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("schedule/default window", rows, windows_are_right);
+}
