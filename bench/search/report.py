@@ -7,6 +7,7 @@ import statistics
 NEAR = 0.95  # of the final best
 BATCH = 8    # proposals whose predicted scores can be compared
 APART = 1.05  # times of a pair that the cost model should rank
+SAME = 1.01   # two runs find the same where their best times differ by less
 
 
 def pair_accuracy(trials):
@@ -35,8 +36,7 @@ def facts_of(summary, trials):
             "best_sketch": min((t for t in trials if t["median_ns"]), key=lambda t: t["median_ns"],
                                default={"sketch": None})["sketch"],
             "converged": summary["converged"], "used_up": summary["used_up"],
-            "ranked_before": pair_accuracy(trials),
-            "ranked_after": (summary.get("cost_model") or {}).get("pair_accuracy")}
+            "ranked_before": pair_accuracy(trials)}
 
 
 def steps_of(curve):
@@ -82,6 +82,19 @@ def time_to_tvm(row):
     return there[1] / row["tvm"]["seconds"] if there[0] > 1 else None
 
 
+def to_random(row):
+    """The trial that was as fast as all that random search found; None where it was not asked, inf: none was."""
+    if not row.get("random") or not row["random"]["ns"] or not row["tune"]["curve"]:
+        return None
+    there = first_at(row, row["random"]["ns"] * SAME)
+    return there[0] if there else math.inf
+
+
+def ranked(kind, key):
+    """What rank_trials says of a row: "drawn" or "found" candidates."""
+    return lambda row: row.get("ranking", {}).get(kind, {}).get(key)
+
+
 def line(row):
     other, tune = best_other(row), row["tune"]
     parts = [f"{row['work']}, {row['threads']}t, seed {row['seed']}: {row['us']:.1f} us",
@@ -124,11 +137,43 @@ def ratios(label, values):
             f"{len(values)} works"]
 
 
+def of_random(rows):
+    found = of_works(rows, to_random)
+    if not found:
+        return []
+    trials = {row["random"]["trials"] for row in rows if row.get("random")}
+    never = sum(map(math.isinf, found.values()))
+    return [f"trials to what random search found in {max(trials)}, median: {statistics.median(found.values()):.0f}; "
+            f"{never} of {len(found)} never got there"]
+
+
+def of_ranking(rows):
+    """The same pairs and the same best ones before any trial and after some."""
+    text = []
+    for kind, where in (("drawn", "at random from the space"), ("found", "by the search behind them")):
+        parts = []
+        for name, label in (("", "pairs"), ("best_", "best 10 in the predicted 32")):
+            values = [of_works(rows, ranked(kind, name + when)) for when in ("before", "after")]
+            if all(values):
+                parts.append(f"{label} " + " -> ".join(f"{statistics.fmean(v.values()):.2f}" for v in values))
+        taught = max((row["ranking"]["taught"] for row in rows if row.get("ranking")), default=0)
+        if parts:
+            text.append(f"ranked before any trial -> after {taught}, candidates that were found {where}, mean: "
+                        + "; ".join(parts))
+    return text
+
+
+def of_replay(rows, cpu, commit):
+    return ["candidates made, postprocessed and described a second, one thread: "
+            + ", ".join(f"{work} {count}" for work, count in row["per_second"].items())
+            for row in rows if (row["cpu"], row["commit"]) == (cpu, commit)]
+
+
 def of_group(rows):
     others = of_works(rows, lambda row: best_other(row)[0] if best_other(row) else None)
     tvm_time = of_works(rows, time_to_tvm)
     near = of_works(rows, to_near)
-    ranked = of_works(rows, lambda row: row["tune"]["ranked_before"])
+    in_batches = of_works(rows, lambda row: row["tune"]["ranked_before"])
     shares = {name: statistics.median(row["tune"]["shares"][name] for row in rows)
               for name in rows[0]["tune"]["shares"]}
     text = ratios("time of the hand-written schedule or best library over ours, geometric mean", others)
@@ -142,8 +187,10 @@ def of_group(rows):
     text.append(f"trials per second, median: {statistics.median(row['tune']['per_second'] for row in rows):.1f}")
     text.append("shares of the wall time, median: "
                 + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()))
-    if ranked:
-        text.append(f"pairs of a batch ranked rightly beforehand, mean: {statistics.fmean(ranked.values()):.2f}")
+    text += of_random(rows) + of_ranking(rows)
+    if in_batches:
+        text.append("pairs of a batch ranked rightly beforehand, by what was known then, mean: "
+                    f"{statistics.fmean(in_batches.values()):.2f}")
     trials, failed, copies = (sum(row["tune"][name] for row in rows) for name in ("trials", "failed", "duplicates"))
     text.append(f"trials: {trials}, failed {failed}, copies {copies}; sketches of a work, median: "
                 f"{statistics.median(row['tune']['sketches'] for row in rows):.0f}")
@@ -153,7 +200,7 @@ def of_group(rows):
     return text
 
 
-def summary(rows):
+def summary(rows, replays=()):
     """Rows of unlike CPUs, commits, trials or variants are not mixed."""
     def group(row):
         return row["cpu"], row["commit"], row["trials"], row["variants"]
@@ -163,7 +210,8 @@ def summary(rows):
         loads = [load for row in found for load in row["load"]]
         text += (f"{cpu}, commit {commit}, {trials} trials, variants {variants}: {len(found)} rows, "
                  f"load {min(loads):.0f} to {max(loads):.0f}\n")
-        text += "".join(f"  {item}\n" for item in [*map(line, found), *of_group(found)])
+        text += "".join(f"  {item}\n" for item in [*map(line, found), *of_group(found),
+                                                 *of_replay(replays, cpu, commit)])
     return text or "no rows\n"
 
 

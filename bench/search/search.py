@@ -2,7 +2,8 @@
 """How good what `hone tune` finds is, and how soon: beside hand-written schedules, libraries and TVM.
 
     search.py [--build build/release] [--part I/N] [--minutes 90] [--trials 256]… [--threads 1]…
-              [--only TEXT] [--seeds N] [--variants WHICH] [--quick] [--no-tvm] [--list] [--report] [--curves FILE]
+              [--only TEXT] [--seeds N] [--variants WHICH] [--random 1000] [--quick] [--no-tvm] [--list]
+              [--report] [--curves FILE]
 
 For each work of works.txt, one and two threads, and its seeds: tunes the natural program (weights at run time)
 into a database of its own, then times the best record in turns beside the default schedule, the hand-written one,
@@ -10,7 +11,9 @@ the libraries and what TVM's MetaSchedule found (bench_ops; CPU time for one thr
 trials, variants, commit, CPU) is one line of DIR/rows.jsonl (--out DIR, build/bench/search), written when it is
 complete; what is there already is left out, so a run that was stopped goes on with the same command. --part 2/5
 does the second fifth; after --minutes nothing new is begun. TVM is tuned once for a work, threads and CPU, with
-as many trials as the largest --trials, and kept. --quick: two works, 8 trials, to see that all of this works.
+as many trials as the largest --trials, and kept. So are --random candidates drawn at random from the same space
+(0: none), for each commit: when the search has found as much, and how well the cost model ranks them before any trial
+and after 64 (rank_trials). --quick: two works, 8 trials, to see that all of this works.
 --report prints what the rows of each commit and CPU come to; --curves writes the best so far by trial, as CSV.
 """
 import argparse
@@ -21,8 +24,10 @@ import subprocess
 import sys
 import time
 
+import kept
 import report
 import works
+from kept import called
 
 KEY = ("work", "threads", "seed", "trials", "variants", "commit", "cpu")
 TVM_SECONDS = 1800  # for one work; on a busy machine its workers may never get ready
@@ -41,39 +46,24 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=works.SEEDS, help="at most so many")
     parser.add_argument("--only", default="", help="works with this in their names")
     parser.add_argument("--variants", default="exact")
+    parser.add_argument("--random", type=int, help="candidates drawn at random; 0: none")
     parser.add_argument("--cpu", help="what to call this CPU")
     for flag in ("--quick", "--no-tvm", "--list", "--report"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--curves")
     given = parser.parse_args()
-    number, _, parts = given.part.partition("/")
-    if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
-        parser.error(f"--part {given.part}: a number and how many there are, such as 2/5")
-    given.part = int(number), int(parts)
+    given.part = works.part_of(parser, given.part)
     given.trials = given.trials or [8 if given.quick else 256]
+    given.random = (16 if given.quick else 1000) if given.random is None else given.random
     given.threads = given.threads or ([1] if given.quick else [1, 2])
     given.build = os.path.abspath(given.build)
-    given.cpu = given.cpu or cpu_name()
+    given.cpu = given.cpu or kept.cpu_name()
     return given
-
-
-def cpu_name():
-    """Model, and family/model/stepping where the model has no name of its own (virtual machines)."""
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        facts = dict(tuple(map(str.strip, line.split(":", 1))) for line in lines if ":" in line)
-    numbers = "/".join(facts.get(key, "?") for key in ("cpu family", "model", "stepping"))
-    return f"{facts.get('model name', 'unknown')} ({numbers}), {len(os.sched_getaffinity(0))} cores"
-
-
-def commit_name():
-    done = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=works.ROOT,
-                          capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 def cells(given):
     """All that is to be measured, one dict each with the fields of KEY; every part has all kinds of works."""
-    commit, found = commit_name(), []
+    commit, found = kept.commit_name(), []
     for trials in given.trials:
         for work in works.table():
             if given.only not in work.name or (given.quick and work.name not in QUICK):
@@ -90,65 +80,57 @@ def rows_path(given):
     return os.path.join(given.out, "rows.jsonl")
 
 
-def rows_of(given):
-    """What is complete; the last line may have been cut off."""
-    rows = []
-    if os.path.exists(rows_path(given)):
-        with open(rows_path(given), encoding="utf-8") as lines:
-            for line in lines:
-                if line.endswith("}\n"):
-                    rows.append(json.loads(line))
-    return rows
-
-
-def append(given, row):
-    """In one write; behind a line that was cut off comes a new one."""
-    text = json.dumps(row) + "\n"
-    with open(rows_path(given), "ab+") as file:
-        if file.tell() > 0:
-            file.seek(-1, os.SEEK_END)
-            text = text if file.read(1) == b"\n" else "\n" + text
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def called(words, **options):
-    """What a command prints; its errors are ours."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False, **options)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit code {done.returncode}: {' '.join(words)}")
-    return done.stdout
+def replay_path(given):
+    return os.path.join(given.out, "replay.jsonl")
 
 
 def base_of(given, cell):
-    cpu = "".join(c if c.isalnum() else "_" for c in cell["cpu"])
-    folder = os.path.join(os.path.abspath(given.out), cpu)
+    folder = os.path.join(os.path.abspath(given.out), kept.as_path(cell["cpu"]))
     os.makedirs(folder, exist_ok=True)
     return os.path.join(folder, f"{cell['work']}.{cell['threads']}t")
 
 
-def tuned(given, work, cell):
-    """Tunes; the path of program (.py) and records (.db) without ending, and what is known of the run. A run
-    that was stopped begins anew: its curve would be that of two searches."""
-    path = f"{base_of(given, cell)}.{cell['trials']}.{cell['variants']}.{cell['seed']}"
+def tuned(given, work, cell, path, *options):
+    """Tunes into path.db, from path.py; what `hone tune` says of the run. One that was stopped begins anew: its
+    curve would be that of two searches."""
     for ending in (".db", ".db-wal", ".db-shm", ".db-journal"):
         if os.path.exists(path + ending):
             os.remove(path + ending)
     with open(path + ".py", "w", encoding="utf-8") as file:
         file.write(work.text)
-    hone = os.path.join(given.build, "hone")
-    summary = json.loads(called([
-        hone, "tune", path + ".py", "--db", path + ".db", "--no-report", "--json", "-q",
-        *(word for name in ("trials", "threads", "seed", "variants") for word in (f"--{name}", str(cell[name])))]))
+    return json.loads(called([
+        os.path.join(given.build, "hone"), "tune", path + ".py", "--db", path + ".db", "--no-report", "--json", "-q",
+        *(word for name in ("threads", "variants") for word in (f"--{name}", str(cell[name]))), *options]))
 
-    def ask(query):
-        return json.loads(called([hone, "db", "sql", path + ".db", query, "--json"]))
 
-    trials = ask("SELECT proposal, sketch, outcome, median_ns, predicted_score, program_hash FROM v_trials")
-    curve = ask("SELECT trial_number AS trial, best_so_far_ns AS ns, elapsed_s AS s FROM v_curve "
-                "ORDER BY trial_number")
+def asked(given, path, query):
+    return json.loads(called([os.path.join(given.build, "hone"), "db", "sql", path + ".db", query, "--json"]))
+
+
+def searched(given, work, cell):
+    """Path of program (.py) and records (.db) without ending, and what is known of the run."""
+    path = f"{base_of(given, cell)}.{cell['trials']}.{cell['variants']}.{cell['seed']}"
+    summary = tuned(given, work, cell, path, "--trials", str(cell["trials"]), "--seed", str(cell["seed"]))
+    trials = asked(given, path, "SELECT proposal, sketch, outcome, median_ns, predicted_score, program_hash "
+                                "FROM v_trials")
+    curve = asked(given, path, "SELECT trial_number AS trial, best_so_far_ns AS ns, elapsed_s AS s FROM v_curve "
+                               "ORDER BY trial_number")
     return path, dict(report.facts_of(summary, trials), curve=report.steps_of(curve))
+
+
+def drawn(given, work, cell):
+    """Candidates at random of the same space: the path of their records without ending, and what they came to.
+    Once for a work, threads, commit and CPU: all seeds are compared with them."""
+    path = f"{base_of(given, cell)}.random.{given.random}.{cell['variants']}.{kept.as_path(cell['commit'])}"
+    if not os.path.exists(path + ".json"):
+        started = time.time()
+        tuned(given, work, cell, path, "--trials", str(given.random), "--strategy", "random")
+        found = asked(given, path, "SELECT count(*) AS trials, min(median_ns) AS ns FROM v_trials")[0]
+        with open(path + ".json.part", "w", encoding="utf-8") as out:
+            json.dump(dict(found, seconds=round(time.time() - started, 1)), out)
+        os.replace(path + ".json.part", path + ".json")
+    with open(path + ".json", encoding="utf-8") as file:
+        return path, json.load(file)
 
 
 def tvm_library(given, program, cell):
@@ -186,7 +168,7 @@ def timed(given, work, cell, path, library):
 
 def measure(given, work, cell):
     started, before = time.time(), os.getloadavg()[0]
-    path, facts = tuned(given, work, cell)
+    path, facts = searched(given, work, cell)
     library = tvm_library(given, path + ".py", cell)
     beside = timed(given, work, cell, path, library)
     row = dict(cell, load=[before, os.getloadavg()[0]], seconds=round(time.time() - started, 1),
@@ -195,15 +177,33 @@ def measure(given, work, cell):
                beside={name: {key: r[key] for key in ("ratio", "low", "high")} for name, r in beside.items()})
     if library:
         with open(library + ".json", encoding="utf-8") as file:
-            kept = json.load(file)
-        row["tvm"] = {"trials": kept["trials"], "seconds": kept["seconds"]}
+            of_tvm = json.load(file)
+        row["tvm"] = {"trials": of_tvm["trials"], "seconds": of_tvm["seconds"]}
+    if given.random:
+        by_chance, row["random"] = drawn(given, work, cell)
+        row["ranking"] = json.loads(called([os.path.join(given.build, "rank_trials"), by_chance + ".db", path + ".db"]))
     return row
+
+
+def replay(given):
+    """How many candidates a second one thread makes, postprocesses and describes for the cost model; once for a
+    commit and CPU."""
+    row = {"commit": kept.commit_name(), "cpu": given.cpu}
+    program = os.path.join(given.build, "bench_replay")
+    if not os.path.exists(program) or any(row.items() <= other.items() for other in kept.rows(replay_path(given))):
+        return
+    json_path = os.path.join(given.out, "replay.json")
+    called([program, "--json", json_path, *(["--quick"] if given.quick else [])], stderr=subprocess.DEVNULL)
+    with open(json_path, encoding="utf-8") as file:
+        row["per_second"] = {r["work"]: round(r["hone"]) for r in json.load(file) if r["metric"] == "features"}
+    kept.append(replay_path(given), row)
 
 
 def run(given):
     os.makedirs(given.out, exist_ok=True)
-    known = {tuple(row[key] for key in KEY) for row in rows_of(given)}
+    known = {tuple(row[key] for key in KEY) for row in kept.rows(rows_path(given))}
     new = failed = there = 0
+    replay(given)
     deadline = time.monotonic() + given.minutes * 60
     for work, cell in cells(given):
         if tuple(cell.values()) in known:
@@ -215,7 +215,7 @@ def run(given):
                 failed += 1
                 print(f"search: {cell['work']} failed: {error}", file=sys.stderr, flush=True)
                 continue
-            append(given, row)
+            kept.append(rows_path(given), row)
             new += 1
             print(report.line(row), flush=True)
     left = len(cells(given)) - new - failed - there
@@ -238,9 +238,9 @@ def main():
         print("search: stopped; the same command goes on", file=sys.stderr)
         return 130
     if given.curves:
-        report.write_curves(rows_of(given), given.curves)
+        report.write_curves(kept.rows(rows_path(given)), given.curves)
     if given.report:
-        print(report.summary(rows_of(given)), end="")
+        print(report.summary(kept.rows(rows_path(given)), kept.rows(replay_path(given))), end="")
     return code
 
 

@@ -68,6 +68,14 @@ def text_of(words):
     return {"conv": conv, "pointwise": pointwise, "matmul": matmul, "softmax": softmax}[kind](*map(int, sizes))
 
 
+def part_of(parser, text):
+    """The numbers of --part I/N."""
+    number, _, parts = text.partition("/")
+    if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
+        parser.error(f"--part {text}: a number and how many there are, such as 2/5")
+    return int(number), int(parts)
+
+
 def table():
     works = []
     with open(os.path.join(HERE, "works.txt"), encoding="utf-8") as lines:
