@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "support/data/vec.h"
 
 #define LEAF UINT32_MAX
@@ -137,7 +138,7 @@ static bool eat_number(const char **at, uint32_t *out) {
 
 static bool eat_float(const char **at, float *out) {
     char *end;
-    *out = strtof(*at, &end);
+    *out = hone_number_parse_f32(*at, &end);
     if (end == *at || !isfinite(*out)) return false;
     *at = end;
     return true;

@@ -10,6 +10,7 @@
 
 #include "costmodel/train_pairs.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 /* Below HOLDOUT_MIN samples every one is needed for training, and the rounds are few instead. */
 enum { HOLDOUT_MIN = 48, HOLDOUT_ONE_IN = 6, FEW_ROUNDS = 40, PATIENCE = 12 };
@@ -144,7 +145,7 @@ static hone_status set_number(BoosterHandle booster, const char *name, uint64_t 
 
 static hone_status set_share(BoosterHandle booster, const char *name, double value) {
     char text[32];
-    snprintf(text, sizeof text, "%g", value);
+    hone_snprintf(text, sizeof text, "%g", value);
     XGB_TRY(XGBoosterSetParam(booster, name, text), "set a parameter");
     return HONE_OK;
 }

@@ -17,6 +17,7 @@
 
 #include "farm/tracker_impl.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 #define STEP_EVENTS 512
 #define STEPS_UNTIMED 16 /* so long timers wait for what has come: a sign of life may be in it */
@@ -181,7 +182,7 @@ void tracker_refuse(hone_tracker *t, tracker_peer *peer, const hone_farm_message
     char text[HONE_FARM_NOTE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    hone_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     hone_farm_message answer = tracker_answer(m, HONE_FARM_REFUSED);
     hone_farm_refused *refused = &answer.u.refused;
@@ -242,7 +243,7 @@ void tracker_log_odd(hone_tracker *t, const char *format, ...) {
     char text[HONE_FARM_NOTE_BYTES + 128];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    hone_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     hone_log_line(t->o.log, HONE_LOG_WARNING, "%s", text);
 }

@@ -12,6 +12,7 @@
 #include "farm/tracker_impl.h"
 #include "measure/wire.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 static tracker_tuner *tuner_of(uint64_t value) {
     return (tracker_tuner *)(uintptr_t)value;
@@ -239,7 +240,7 @@ hone_status tracker_finish_failed(hone_tracker *t, tracker_trial *trial, hone_fa
     char text[HONE_RUN_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    hone_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     hone_run_result_init(&result);
     hone_run_result_fail(&result, failure, "%s", text);

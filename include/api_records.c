@@ -10,6 +10,7 @@
 #include "database/db_targets.h"
 #include "include/api.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "target/target.h"
 
 struct hone_records {
@@ -284,7 +285,7 @@ static const char *cell_text(const hone_sql_value *cell, char number[NUMBER_BYTE
         snprintf(number, NUMBER_BYTES, "%" PRId64, cell->integer);
         return number;
     case HONE_SQL_REAL:
-        snprintf(number, NUMBER_BYTES, "%.17g", cell->real);
+        hone_number_print(cell->real, 17, number);
         return number;
     case HONE_SQL_TEXT:
         return cell->text;

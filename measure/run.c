@@ -9,6 +9,7 @@
 
 #include "support/core/alloc.h"
 #include "support/core/arena.h"
+#include "support/core/number.h"
 
 void hone_run_result_init(hone_run_result *result) {
     memset(result, 0, sizeof *result);
@@ -31,7 +32,7 @@ void hone_run_result_deinit(hone_run_result *result) {
 void hone_run_result_fail(hone_run_result *result, hone_failure failure, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(result->message, sizeof result->message, format, args);
+    hone_vsnprintf(result->message, sizeof result->message, format, args);
     va_end(args);
     result->failure = failure;
     result->sample_count = 0;

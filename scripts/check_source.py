@@ -17,14 +17,16 @@ import sys
 UNSAFE = ("strcpy strcat stpcpy sprintf vsprintf strtok strtok_r gets atoi atol atoll atof rand srand "
           "random srandom drand48 alloca tmpnam mktemp ctime asctime localtime gmtime usleep popen "
           "system")
-# In rooms: the library does not end the process, does not print, and lets tests fail any
-# allocation (support/core/alloc.h) and choose the time (support/os/clock.h).
+# In rooms: the library does not end the process, does not print, lets tests fail any allocation
+# (support/core/alloc.h) and choose the time (support/os/clock.h), and reads numbers with points
+# (support/core/number.h).
 IN_ROOMS = ("exit abort quick_exit atexit printf vprintf puts putchar perror setlocale time "
             "gettimeofday malloc calloc realloc reallocarray strdup strndup asprintf vasprintf "
-            "aligned_alloc posix_memalign")
+            "aligned_alloc posix_memalign strtod strtof strtold strcasecmp strncasecmp")
 # What is embedded in every compiled model knows nothing but the C library.
 FREE = {"support/core/alloc.c": IN_ROOMS, "support/os/clock.c": "time", "runtime/model/": IN_ROOMS,
-        "tools/": "exit abort printf vprintf puts putchar perror atexit setlocale",
+        "tools/": "exit abort printf vprintf puts putchar perror atexit setlocale strcasecmp "
+                  "strncasecmp",
         "tests/": IN_ROOMS + " rand system", "bench/": IN_ROOMS, "examples/": IN_ROOMS}
 
 # Tests get their seeds from hone_test_seed or hone_test_rng.

@@ -6,6 +6,7 @@
 
 #include "codegen/source/c_gen.h"
 #include "support/core/attributes.h"
+#include "support/core/number.h"
 
 void c_fail(c_gen *g, hone_status st) {
     if (g->error)
@@ -18,14 +19,14 @@ HONE_PRINTF(2, 0)
 static const char *format_text(c_gen *g, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = hone_vsnprintf(NULL, 0, format, again);
     va_end(again);
     char *text = length < 0 ? NULL : hone_arena_alloc(g->arena, (size_t)length + 1);
     if (!text) {
         c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
         return "0";
     }
-    vsnprintf(text, (size_t)length + 1, format, args);
+    hone_vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }
 

@@ -4,7 +4,8 @@
 #include "graph/frontend/onnx_cell.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "support/core/number.h"
 
 /* ---- functions ---- */
 
@@ -54,6 +55,14 @@ static hone_status apply(onnx_reader *r, const onnx_cell_function *f, hone_garg 
     return onnx_with_scalar(r, "multiply", *out, f->alpha, out);
 }
 
+/* Whatever the case of its letters. */
+static bool is_called(const char *known, const ProtobufCBinaryData *name) {
+    bool is_same = strlen(known) == name->len;
+    for (size_t i = 0; is_same && i < name->len; i++)
+        is_same = hone_lower(known[i]) == hone_lower((char)name->data[i]);
+    return is_same;
+}
+
 /* The function called so, whatever the case of its letters, and the next numbers of the lists. */
 static hone_status read_function(const onnx_reader *r, const ProtobufCBinaryData *name,
                                  size_t *io_alpha, size_t *io_beta, onnx_cell_function *out) {
@@ -61,9 +70,7 @@ static hone_status read_function(const onnx_reader *r, const ProtobufCBinaryData
     const Onnx__AttributeProto *betas = onnx_attr(r, "activation_beta");
     for (size_t i = 0; i < HONE_COUNT(known_functions); i++) {
         const char *known = known_functions[i].name;
-        if (strlen(known) != name->len || strncasecmp(known, (char *)name->data, name->len) != 0) {
-            continue;
-        }
+        if (!is_called(known, name)) continue;
         memcpy(out->name, known, name->len + 1);
         out->alpha = (double)(float)known_functions[i].alpha;
         out->beta = (double)(float)known_functions[i].beta;

@@ -1,9 +1,9 @@
 /* ir/python/python_method.c - methods of Python's own values that texts use: list.append,
  * dict.items, str.join, … */
-#include <ctype.h>
 #include <string.h>
 
 #include "ir/python/python_run.h"
+#include "support/core/number.h"
 #include "support/core/strbuf.h"
 
 typedef struct method_call {
@@ -227,11 +227,8 @@ static hone_status replace(const method_call *c, const char *from, const char *t
 static hone_status change_case(const method_call *c, bool lower, py_value *out) {
     char *text = hone_arena_strdup(c->p->arena, c->self.u.s);
     if (!text) return py_no_memory();
-    for (char *at = text; *at; at++) {
-        if (!((unsigned char)*at & 0x80)) {
-            *at = (char)(lower ? tolower((unsigned char)*at) : toupper((unsigned char)*at));
-        }
-    }
+    for (char *at = text; *at; at++)
+        *at = lower ? hone_lower(*at) : hone_upper(*at);
     *out = PYV_OF_STRING(text);
     return HONE_OK;
 }

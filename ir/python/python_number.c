@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/python/python_lex.h"
+#include "support/core/number.h"
 
 enum { MAX_DIGITS = 1100 };
 
@@ -48,6 +49,6 @@ const char *py_float_of(const py_source *source, size_t from, size_t to, double 
     char text[MAX_DIGITS], *end;
     *out = 0;
     if (!copy_digits(source, from, to, text)) return malformed;
-    *out = strtod(text, &end);
+    *out = hone_number_parse(text, &end);
     return *end ? malformed : NULL;
 }

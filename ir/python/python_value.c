@@ -1,11 +1,11 @@
 /* ir/python/python_value.c - values of a text: what they hold, what names stand for them, what they
  * are as text; and what is said about them. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/core/grow.h"
 #include "ir/python/python_run.h"
+#include "support/core/number.h"
 #include "support/core/strbuf.h"
 
 /* ---- errors ---- */
@@ -337,12 +337,8 @@ static void print_items(const py_value *v, uint32_t depth, hone_str *out) {
 
 /* The fewest digits that read back as the same number. */
 static void print_float(double f, hone_str *out) {
-    char text[40];
-    double back = 0;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, f);
-        if (sscanf(text, "%lf", &back) == 1 && !(back < f) && !(back > f)) break;
-    }
+    char text[HONE_NUMBER_BYTES];
+    hone_number_print(f, 1, text);
     hone_str_append(out, text);
     if (!strpbrk(text, ".en")) hone_str_append(out, ".0");
 }

@@ -11,6 +11,7 @@
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024, MESSAGE_BYTES = 1024 };
 
@@ -382,7 +383,7 @@ hone_status sch_refuse(hone_schedule *sch, hone_node_id blame, const char *forma
     char text[MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    hone_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", text);
 }

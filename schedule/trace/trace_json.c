@@ -8,6 +8,7 @@
 #include "ir/text/map/index_map_json.h"
 #include "schedule/trace/trace_args.h"
 #include "schedule/trace/trace_records.h"
+#include "support/core/number.h"
 #include "support/data/map.h"
 #include "support/text/json.h"
 #include "support/text/nearest.h"
@@ -221,7 +222,7 @@ static hone_status bad(const parser *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
     char reason[256];
-    vsnprintf(reason, sizeof reason, format, args);
+    hone_vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
     return HONE_ERROR(HONE_CODE_INVALID, "step %u%s%s: %s", p->at + 1, p->kind ? ": " : "",
                       p->kind ? p->kind : "", reason);

@@ -1,17 +1,13 @@
 /* schedule/trace/trace_print.c - traces as the Python that TVM prints. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/text/map/index_map_print.h"
 #include "schedule/trace/trace_args.h"
+#include "support/core/number.h"
 
 static void print_float(double value, hone_str *out) {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    char text[HONE_NUMBER_BYTES];
+    hone_number_print(value, 1, text);
     hone_str_append(out, text);
     if (!strpbrk(text, ".einf")) hone_str_append(out, ".0");
 }

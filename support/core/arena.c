@@ -15,6 +15,7 @@
 #endif
 
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 enum { MIN_BLOCK_BYTES = 1024 };
 
@@ -127,9 +128,9 @@ char *hone_arena_printf(hone_arena *arena, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = hone_vsnprintf(NULL, 0, format, args);
     char *text = length < 0 ? NULL : hone_arena_alloc(arena, (size_t)length + 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    if (text) hone_vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     va_end(args);
     return text;

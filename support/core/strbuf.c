@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 
 void hone_str_deinit(hone_str *str) {
     hone_free(str->data);
@@ -74,14 +75,14 @@ void hone_str_vprintf(hone_str *str, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     size_t room = str->capacity - str->length;
-    int wanted = vsnprintf(str->data + str->length, room, format, args);
+    int wanted = hone_vsnprintf(str->data + str->length, room, format, args);
     if (wanted < 0) {
         str->data[str->length] = '\0';
         str->failed = true;
     } else if ((size_t)wanted < room) {
         str->length += (size_t)wanted;
     } else if (hone_str_reserve(str, (size_t)wanted)) {
-        vsnprintf(str->data + str->length, (size_t)wanted + 1, format, again);
+        hone_vsnprintf(str->data + str->length, (size_t)wanted + 1, format, again);
         str->length += (size_t)wanted;
     } else {
         str->data[str->length] = '\0';

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "support/core/number.h"
+
 static int64_t read_ns(clockid_t id) {
     struct timespec ts = {0, 0};
     clock_gettime(id, &ts);
@@ -110,13 +112,13 @@ char *hone_duration_print(int64_t ns, char out[HONE_DURATION_BYTES]) {
     const char *sign = ns < 0 ? "-" : "";
     double value = ns < 0 ? -(double)ns : (double)ns;
     if (value < 1e3) {
-        snprintf(out, HONE_DURATION_BYTES, "%s%.0f ns", sign, value);
+        hone_snprintf(out, HONE_DURATION_BYTES, "%s%.0f ns", sign, value);
     } else if (value < 999.5e3) {
-        snprintf(out, HONE_DURATION_BYTES, "%s%.3g us", sign, value / 1e3);
+        hone_snprintf(out, HONE_DURATION_BYTES, "%s%.3g us", sign, value / 1e3);
     } else if (value < 999.5e6) {
-        snprintf(out, HONE_DURATION_BYTES, "%s%.3g ms", sign, value / 1e6);
+        hone_snprintf(out, HONE_DURATION_BYTES, "%s%.3g ms", sign, value / 1e6);
     } else if (value < 59.95e9) {
-        snprintf(out, HONE_DURATION_BYTES, "%s%.3g s", sign, value / 1e9);
+        hone_snprintf(out, HONE_DURATION_BYTES, "%s%.3g s", sign, value / 1e9);
     } else {
         int64_t seconds = (int64_t)(value / 1e9 + 0.5);
         if (seconds < 3600) {

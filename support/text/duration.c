@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/core/attributes.h"
+#include "support/core/number.h"
 
 bool hone_duration_parse(const char *text, int64_t *out_ns) {
     static const struct {
@@ -25,7 +26,7 @@ bool hone_duration_parse(const char *text, int64_t *out_ns) {
     while (*text) {
         if (!isdigit((unsigned char)*text) && *text != '.') return false;
         char *end = NULL;
-        double value = strtod(text, &end);
+        double value = hone_number_parse(text, &end);
         size_t length = strcspn(end, "0123456789."), i = 0;
         if (end == text) return false;
         if (length == 0) {

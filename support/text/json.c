@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "support/text/utf8.h"
 
 static json_t *of(hone_json *json) {
@@ -303,13 +304,8 @@ void hone_json_print_f64(double value, hone_str *out) {
         hone_str_append(out, "null");
         return;
     }
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    char *comma = strchr(text, ','); /* a locale's decimal comma */
-    if (comma) *comma = '.';
+    char text[HONE_NUMBER_BYTES];
+    hone_number_print(value, 15, text);
     hone_str_append(out, text);
     if (!strpbrk(text, ".e")) hone_str_append(out, ".0");
 }

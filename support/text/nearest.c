@@ -1,8 +1,9 @@
 /* support/text/nearest.c - distances of names, and the nearest of some. */
 #include "support/text/nearest.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "support/core/number.h"
 
 size_t hone_name_distance(const char *a, const char *b) {
     enum { MOST = 63 };
@@ -32,7 +33,7 @@ size_t hone_name_distance(const char *a, const char *b) {
 }
 
 bool hone_name_is_same_but_case(const char *a, const char *b) {
-    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b))
+    while (*a && hone_lower(*a) == hone_lower(*b))
         a++, b++;
     return *a == *b;
 }

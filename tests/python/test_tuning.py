@@ -1,4 +1,6 @@
 """Tuning from Python: callbacks, exceptions in them, spaces that are functions; the database."""
+import contextlib
+import locale
 import os
 import signal
 import tempfile
@@ -32,6 +34,26 @@ def whole(X: T.Buffer((64,)), Y: T.Buffer((64,))):
             Y[vi] = X[vi]
 
 
+@contextlib.contextmanager
+def decimal_commas(folder):
+    """The locale of this process has them, made of C.UTF-8 by turning its point over."""
+    there = os.path.join(folder, "commas")
+    os.makedirs(there, exist_ok=True)
+    try:
+        with open("/usr/lib/locale/C.utf8/LC_NUMERIC", "rb") as points, \
+             open(os.path.join(there, "LC_NUMERIC"), "wb") as commas:
+            commas.write(points.read().replace(b".", b","))
+        os.environ["LOCPATH"] = folder
+        locale.setlocale(locale.LC_NUMERIC, "commas")
+    except (OSError, locale.Error) as error:
+        raise unittest.SkipTest("no locale can be made here") from error
+    try:
+        yield
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, "C")
+        del os.environ["LOCPATH"]
+
+
 class Tuning(Case):
     @classmethod
     def setUpClass(cls):
@@ -63,6 +85,24 @@ class Tuning(Case):
         self.assertGreaterEqual(stopped.tasks[0].known_trials, 5)
         with self.assertRaisesRegex(KeyError, "mine"):
             self.tune(trials=10000, callback=lambda state: {}["mine"])
+
+    def test_decimal_commas_around(self):
+        def found(name):
+            path, lines = (os.path.join(folder, name + end) for end in (".db", ".jsonl"))
+            module = hone.load(parts)
+            tuned = module.tune(path, trials=2, threads=1, builders=1)
+            hone.Database(path).export(lines)
+            again = hone.Database(os.path.join(folder, name + "2.db")).read(lines)
+            half = hone.Database(path).query("SELECT 0.5 AS v")[0]["v"]
+            self.same(module.compile(path)(numbers(64)), numbers(64))
+            return module.script(), module.hash(), tuned.tasks[0].trials, again.trials, half
+
+        with tempfile.TemporaryDirectory() as folder:
+            with_points = found("points")
+            with decimal_commas(folder):
+                self.assertEqual(locale.str(0.5), "0,5")
+                self.assertEqual(found("commas"), with_points)
+        self.assertIn("T.float32(0.0009765625)", with_points[0])
 
     def test_interrupts_are_never_lost(self):
         def interrupt(_):  # for a time when the search asks whether to stop, too

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "support/os/fs.h"
 #include "support/text/duration.h"
 #include "tools/cli/cli.h"
@@ -117,7 +118,7 @@ static hone_status set_option(hone_cli *cli, const hone_cli_option *option, cons
     case HONE_CLI_NUMBER:
         return set_number(option, text);
     case HONE_CLI_REAL:
-        real = strtod(text, &end);
+        real = hone_number_parse(text, &end);
         if (end == text || *end || !isfinite(real)) return wants(option, "a number", text);
         *(double *)option->to = real;
         return HONE_OK;

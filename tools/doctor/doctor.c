@@ -12,6 +12,7 @@
 
 #include "runtime/probe.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "support/core/strbuf.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
@@ -208,7 +209,7 @@ static void check_smt(hone_checkup *checkup) {
 static void check_load(hone_checkup *checkup) {
     const char *text = read_line(checkup, "/proc/loadavg");
     if (!text) return;
-    double load = strtod(text, NULL);
+    double load = hone_number_parse(text, NULL);
     bool is_busy = load > 0.5 * hone_thread_cpu_count();
     hone_doctor_say(checkup, "load", is_busy ? HONE_DOCTOR_WARNING : HONE_DOCTOR_OK,
                     "other work disturbs measurements: wait for it, or stop it", "%.2f on %d cores",

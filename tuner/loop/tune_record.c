@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "measure/failure.h"
+#include "support/core/number.h"
 #include "support/os/log.h"
 #include "tuner/loop/tune_impl.h"
 
@@ -82,8 +83,8 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
 static const char *print_best(const hone_tune_task *task, char *out, size_t bytes) {
     if (!task) return NULL;
     if (isnan(task->shown_ns)) return "nothing yet";
-    snprintf(out, bytes, "%.4g us, %.4g GFLOPS", task->shown_ns / 1e3,
-             task->task->flops / task->shown_ns);
+    hone_snprintf(out, bytes, "%.4g us, %.4g GFLOPS", task->shown_ns / 1e3,
+                  task->task->flops / task->shown_ns);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/text/tvm_json.h"
+#include "support/core/number.h"
 
 /* ---- reading ---- */
 
@@ -115,7 +116,7 @@ static hone_status read_float(graph *g, const hone_json *node, const hone_expr *
     if (hone_json_is(at, HONE_JSON_REAL)) {
         value = hone_json_f64(at);
     } else if (hone_json_is(at, HONE_JSON_TEXT)) {
-        value = strtod(hone_json_text(at), NULL);
+        value = hone_number_parse(hone_json_text(at), NULL);
     } else if (hone_json_is(at, HONE_JSON_INT)) {
         const hone_json *there = hone_json_find(tvm_json_at(g->nodes, hone_json_i64(at)), "data");
         if (hone_json_is(there, HONE_JSON_REAL)) value = hone_json_f64(there);

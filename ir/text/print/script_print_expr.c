@@ -4,12 +4,11 @@
  * fold it (x + 0, 2 * 3) it is printed by name: T.Add(x, 0).
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/text/print/script_print_impl.h"
 #include "ir/text/script_fold.h"
+#include "support/core/number.h"
 
 enum {
     LEVEL_OR = 1,
@@ -25,11 +24,8 @@ enum {
 /* ---- constants ---- */
 
 void print_float(hone_str *out, double value) {
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    char text[HONE_NUMBER_BYTES];
+    hone_number_print(value, 15, text);
     hone_str_append(out, text);
     if (!strpbrk(text, ".einf")) hone_str_append(out, ".0");
 }

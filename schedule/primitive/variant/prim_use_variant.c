@@ -11,6 +11,7 @@
 
 #include "schedule/primitive/primitive_impl.h"
 #include "schedule/variant/variant.h"
+#include "support/core/number.h"
 
 static hone_status make(const void *variant, const hone_func *func, hone_arena *arena,
                         hone_func **out) {
@@ -20,9 +21,9 @@ static hone_status make(const void *variant, const hone_func *func, hone_arena *
 hone_status hone_sch_use_variant(hone_schedule *sch, const hone_variant *variant) {
     if (sch->trace.count)
         return sch_refuse(sch, HONE_NO_ID, "use_variant has to be the first step of a schedule");
-    char error[32] = "";
+    char error[HONE_NUMBER_BYTES] = "";
     const char *program = variant->program ? variant->program : "";
-    if (variant->program) snprintf(error, sizeof error, "%.17g", variant->error);
+    if (variant->program) hone_number_print(variant->error, 17, error);
     HONE_TRY(sch_begin_with(sch, hone_variant_key(variant), make, variant));
     return sch_record(sch, HONE_INST_USE_VARIANT,
                       SCH_ARGS(SCH_TEXT(variant->name), SCH_INT(variant->version),
@@ -33,8 +34,10 @@ hone_status hone_sch_use_variant(hone_schedule *sch, const hone_variant *variant
 
 static hone_variant given(const char *name, int64_t version, const char *program,
                           const char *error) {
-    return (hone_variant){
-        .name = name, .version = version, .error = strtod(error, NULL), .program = program};
+    return (hone_variant){.name = name,
+                          .version = version,
+                          .error = hone_number_parse(error, NULL),
+                          .program = program};
 }
 
 static hone_status apply_named(hone_schedule *sch, const char *name, int64_t version,
