@@ -401,6 +401,56 @@ static const value_row rows[] = {
         "0,1,2,3,4,5,6,7,8,9,10,11\n"
         "const e i64 2 = 3,4\nnode Slice d,s,e -> y",
         "1,2", "6,7,10,11"),
+    ROW("a grid for each of the images, whose number comes later",
+        "opset 16\ninput x f32 1,1,N,1\nnode Transpose x -> t perm=[2,0,1,3]\n"
+        "const g f32 2,1,1,2 = 0,0,0,0\nnode GridSample t,g -> y",
+        "3,4", "3,4"),
+    ROW("GatherND of batches whose number comes later",
+        "opset 12\ninput x f32 2,1,N,1\nnode Transpose x -> t perm=[2,0,1,3]\n"
+        "const i i64 2,1 = 1,0\nnode GatherND t,i -> y batch_dims=1",
+        "1,2,3,4", "3,2"),
+    ROW("BatchNormalization of channels whose number comes later",
+        "opset 15\ninput x f32 1,1,N\nnode Transpose x -> t perm=[0,2,1]\n"
+        "const g f32 2 = 2,3\nconst b f32 2 = 0,1\nconst v f32 2 = 1,1\n"
+        "node BatchNormalization t,g,b,b,v -> y epsilon=0.0",
+        "3,4", "6,10"),
+    ROW("channels that the weight of a Conv tells",
+        "opset 11\ninput x f32 1,1,N\nnode Transpose x -> t perm=[0,2,1]\n"
+        "const w f32 1,2,1 = 1,10\nnode Conv t,w -> y",
+        "3,4", "43"),
+    ROW("and that of a ConvTranspose",
+        "opset 11\ninput x f32 1,1,N\nnode Transpose x -> t perm=[0,2,1]\n"
+        "const w f32 2,1,1 = 1,10\nnode ConvTranspose t,w -> y",
+        "3,4", "43"),
+    ROW("which must be as many",
+        "opset 11\ninput x f32 1,1,N\nnode Transpose x -> t perm=[0,2,1]\n"
+        "const w f32 1,3,1 = 1,10,100\nnode Conv t,w -> y",
+        "3,4", "!3"),
+    ROW("ReverseSequence of a batch of a size that comes later",
+        "opset 10\ninput x f32 2,1,N\nnode Transpose x -> t perm=[0,2,1]\n"
+        "const l i64 2 = 2,1\nnode ReverseSequence t,l -> y",
+        "1,2,3,4", "3,2,1,4"),
+    ROW("NegativeLogLikelihoodLoss of a batch of a size that comes later",
+        "opset 13\ninput x f32 2,1,N\nnode Transpose x -> t perm=[2,0,1]\n"
+        "const l i64 2,1 = 1,0\nnode NegativeLogLikelihoodLoss t,l -> y reduction='none'",
+        "1,2,3,4", "-3,-2"),
+    ROW("NonMaxSuppression of boxes whose number comes later",
+        "opset 11\ninput x f32 1,4,N\nnode Transpose x -> b perm=[0,2,1]\n"
+        "const s f32 1,1,2 = 0.9,0.8\nconst m i64 1 = 2\nnode NonMaxSuppression b,s,m -> y",
+        "0,5,0,5,1,6,1,6", "0,0,0,0,0,1"),
+    ROW("CausalConvWithState of a batch of a size that comes later",
+        "opset 27\ninput x f32 1,1,N\nnode Transpose x -> t perm=[2,1,0]\n"
+        "const w f32 1,1,2 = 10,1\nconst p f32 2,1,1 = 5,6\n"
+        "node CausalConvWithState t,w,,p -> y",
+        "3,4", "53,64"),
+    ROW("Resize that smooths sizes that come later, by scales",
+        "opset 18\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,0.5,0.33333334\n"
+        "node Resize x,,s -> y mode='linear' antialias=1 exclude_outside=1",
+        "0,7,0,0,7,0", "3"),
+    ROW("and to sizes",
+        "opset 18\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst k i64 4 = 1,1,2,3\n"
+        "node Div s,k -> z\nnode Resize x,,,z -> y mode='linear' antialias=1",
+        "1,2,9,3,4,11", "5"),
 };
 
 int main(void) {

@@ -199,6 +199,9 @@ static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "axes %lld and %lld of %d dimensions, must be 0 and 1",
                           (long long)time, (long long)batch, data->rank);
     }
+    HONE_TRY(onnx_unify_dims(r, &r->inputs[0], (int32_t)batch, &r->inputs[1], 0));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &lengths));
     const hone_expr *shape[HONE_MAX_RANK];
     for (int32_t d = 0; d < data->rank; d++)
         shape[d] = d == batch ? lengths->shape[0] : hone_extent_int(&r->ir, 1);

@@ -159,6 +159,20 @@ static hone_status pad_with(onnx_reader *r, int64_t value, onnx_window *w, hone_
     return onnx_emit(r, "nn.pad", 1, io, 2, attrs, io);
 }
 
+/* The data has so many times the channels that are dimension d of the weight: what the one leaves
+ * open the other tells. */
+static hone_status know_channels(onnx_reader *r, hone_garg *io_data, hone_garg *io_weight,
+                                 int32_t d, int64_t times) {
+    const hone_sinfo *data, *weight;
+    HONE_TRY(onnx_info(r, io_data, &data));
+    HONE_TRY(onnx_info(r, io_weight, &weight));
+    if (data->rank < 2 || weight->rank < 2) return HONE_OK;
+    if (times == 1) return onnx_unify_dims(r, io_data, 1, io_weight, d);
+    int64_t all = hone_expr_const(data->shape[1]), some = hone_expr_const(weight->shape[d]), made;
+    bool tells = all < 0 && some > 0 && !__builtin_mul_overflow(some, times, &made);
+    return tells ? onnx_demand_size(r, io_data, 1, made) : HONE_OK;
+}
+
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
                            int64_t filler, hone_garg *out) {
     const hone_sinfo *data, *weight;
@@ -170,6 +184,7 @@ hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *o
     HONE_TRY(spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, weight, &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
+    HONE_TRY(know_channels(r, &args[0], &args[1], 1, groups));
     HONE_TRY(read_window(r, data, &w));
     if (filler != 0) HONE_TRY(pad_with(r, filler, &w, &args[0]));
     const char *op;
@@ -297,6 +312,7 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data, *weight, *made;
     onnx_window w = {0};
     int64_t groups, more[ONNX_MAX_SPATIAL];
+    HONE_TRY(know_channels(r, &r->inputs[0], &r->inputs[1], 0, 1));
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(spatial_rank(data, &w.spatial));

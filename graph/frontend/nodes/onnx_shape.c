@@ -360,7 +360,6 @@ static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     uint32_t count = join_items(r, items);
     for (uint32_t i = 0; i < r->input_count; i++)
         HONE_TRY(onnx_as_tensor(r, &r->inputs[i]));
-    HONE_TRY(onnx_unify_joined(r, r->input_count, r->inputs, axis));
     HONE_TRY(onnx_emit_concat(r, r->input_count, r->inputs, axis, out));
     return count ? onnx_note_items(r, out, count, items) : HONE_OK;
 }

@@ -133,6 +133,7 @@ static hone_status concat_some(onnx_reader *r, uint32_t count, const hone_garg *
                                hone_garg *out) {
     hone_garg *items = hone_arena_copy(r->arena, parts, count * sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    HONE_TRY(onnx_unify_joined(r, count, items, axis));
     hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
     return onnx_emit(r, "concat", 1, &tuple, 1, &attr, out);

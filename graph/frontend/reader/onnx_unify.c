@@ -192,6 +192,62 @@ static hone_status unify_elements(onnx_reader *r, hone_garg *args) {
     return cast_changed(r, &places, &updates);
 }
 
+/* A target for each place of the predictions, which have their classes second; and a weight for
+ * each class. */
+static hone_status unify_losses(onnx_reader *r, uint32_t count, hone_garg *args) {
+    operand data, other;
+    HONE_TRY(read_operand(r, &args[0], &data));
+    HONE_TRY(read_operand(r, &args[1], &other));
+    bool fits = other.info->rank == data.info->rank - 1;
+    for (int32_t d = 0; fits && d < other.info->rank; d++)
+        unify(r, &other, d, &data, d ? d + 1 : 0);
+    HONE_TRY(cast_changed(r, &data, &other));
+    if (count < 3) return HONE_OK;
+    HONE_TRY(read_operand(r, &args[0], &data));
+    HONE_TRY(read_operand(r, &args[2], &other));
+    if (other.info->rank == 1 && data.info->rank) unify(r, &other, 0, &data, data.info->rank > 1);
+    return cast_changed(r, &data, &other);
+}
+
+/* Dimensions of operands that other rules want equal; -1 = as many of the first as "batch_dims"
+ * says. */
+static const struct pair {
+    int rule;
+    uint32_t a, b;
+    int32_t d, e;
+} pairs[] = {
+    {HONE_INFER_GRID_SAMPLE, 0, 1, 0,  0 }, /* images and their grids */
+    {HONE_INFER_ROI_ALIGN,   1, 2, 0,  0 }, /* regions and their images */
+    {HONE_INFER_SUPPRESS,    0, 1, 0,  0 }, /* batches of boxes and scores */
+    {HONE_INFER_SUPPRESS,    0, 1, 1,  2 }, /* boxes and their scores */
+    {HONE_INFER_GATHER_ND,   0, 1, -1, -1},
+    {HONE_INFER_BATCH_NORM,  0, 1, 1,  0 }, /* channels and their numbers */
+    {HONE_INFER_BATCH_NORM,  0, 2, 1,  0 },
+    {HONE_INFER_BATCH_NORM,  0, 3, 1,  0 },
+    {HONE_INFER_BATCH_NORM,  0, 4, 1,  0 },
+};
+
+static hone_status unify_pair(onnx_reader *r, const struct pair *p, hone_garg *args,
+                              const hone_attrs *attrs) {
+    operand a, b;
+    int64_t batch = hone_attrs_int(attrs, "batch_dims", 0);
+    HONE_TRY(read_operand(r, &args[p->a], &a));
+    HONE_TRY(read_operand(r, &args[p->b], &b));
+    if (p->d >= 0 && p->d < a.info->rank && p->e < b.info->rank) unify(r, &a, p->d, &b, p->e);
+    for (int32_t d = 0; p->d < 0 && d < batch && d < a.info->rank && d < b.info->rank; d++)
+        unify(r, &a, d, &b, d);
+    return cast_changed(r, &a, &b);
+}
+
+static hone_status unify_pairs(onnx_reader *r, const hone_graph_op *op, uint32_t count,
+                               hone_garg *args, const hone_attrs *attrs) {
+    for (size_t i = 0; i < HONE_COUNT(pairs); i++) {
+        bool is_meant = pairs[i].rule == op->infer && pairs[i].b < count;
+        if (is_meant) HONE_TRY(unify_pair(r, &pairs[i], args, attrs));
+    }
+    return HONE_OK;
+}
+
 hone_status onnx_unify(onnx_reader *r, const char *name, uint32_t count, hone_garg *args,
                        const hone_attrs *attrs) {
     const hone_graph_op *op = hone_graph_op_find(name);
@@ -200,7 +256,9 @@ hone_status onnx_unify(onnx_reader *r, const char *name, uint32_t count, hone_ga
     if (op && op->infer == HONE_INFER_SCATTER_ND && count == 3) return unify_scattered(r, args);
     if (op && op->infer == HONE_INFER_SCATTER_ELEMENTS && count == 3)
         return unify_elements(r, args);
-    if (!op || (!is_product && !is_broadcast(op))) return HONE_OK;
+    if (op && op->infer == HONE_INFER_NLL_LOSS && count >= 2) return unify_losses(r, count, args);
+    if (!op) return HONE_OK;
+    if (!is_product && !is_broadcast(op)) return unify_pairs(r, op, count, args, attrs);
     for (uint32_t i = 0; i + 1 < count; i++) {
         for (uint32_t k = i + 1; k < count; k++) {
             HONE_TRY(read_operand(r, &args[i], &a));

@@ -424,13 +424,13 @@ static hone_status repeat(onnx_reader *r, int64_t times, int32_t d, hone_garg *i
 }
 
 static hone_status resize_by_data(onnx_reader *r, const resizer *z, hone_garg *io) {
-    const onnx_filter filter = {z->method, z->coordinates, z->nearest, z->cubic_a,
-                                z->excludes_outside};
+    const onnx_filter filter = {z->method,  z->coordinates,      z->nearest,
+                                z->cubic_a, z->excludes_outside, z->is_smoothed};
     const Onnx__AttributeProto *policy = onnx_attr(r, "keep_aspect_ratio_policy");
     char word[64];
     HONE_TRY(onnx_attr_text(r, "keep_aspect_ratio_policy", "stretch", word));
     bool is_plain = !policy || strcmp(word, "stretch") == 0;
-    if (!is_plain || z->is_smoothed || is_mode(z, "tf_crop_and_resize")) {
+    if (!is_plain || is_mode(z, "tf_crop_and_resize")) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "sizes or scales (input %u) must be constant for these attributes",
                           z->numbers);

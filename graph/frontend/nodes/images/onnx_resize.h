@@ -9,7 +9,7 @@ typedef struct onnx_filter {
     onnx_method method;
     const char *coordinates, *nearest; /* words of the attributes; "simple": that of opset 10 */
     double cubic_a;
-    bool excludes_outside;
+    bool excludes_outside, is_smoothed;
 } onnx_filter;
 /* x along these axes; the numbers are those of an input, one for each axis. */
 hone_status onnx_resize_by_data(onnx_reader *r, const onnx_filter *f, uint32_t input,

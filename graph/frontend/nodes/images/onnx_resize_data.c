@@ -167,36 +167,75 @@ static hone_status weight_of(onnx_reader *r, const onnx_filter *f, hone_garg x, 
     return onnx_with_scalar(r, "maximum", *out, 0, out);
 }
 
-/* Those outside count nothing, the others for all. */
+/* Those outside count nothing. */
 static hone_status count_inside(onnx_reader *r, hone_garg places, hone_garg inside, hone_garg *io) {
-    hone_garg is_inside, zero, sum;
+    hone_garg is_inside, zero;
     HONE_TRY(onnx_emit2(r, "equal", places, inside, &is_inside));
     HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
-    HONE_TRY(onnx_emit_where(r, is_inside, *io, zero, io));
+    return onnx_emit_where(r, is_inside, *io, zero, io);
+}
+
+static hone_status count_to_one(onnx_reader *r, hone_garg *io) {
+    hone_garg sum;
     HONE_TRY(onnx_emit_along(r, "sum", *io, 1, &sum));
     return onnx_emit2(r, "divide", *io, sum, io);
+}
+
+/* The elements that count, and how much wider than of neighbours the filter is. */
+typedef struct window {
+    const hone_expr *taps;
+    hone_garg half;   /* of the taps: int64 */
+    hone_garg spread; /* float64; where nothing is smoothed it is not there */
+} window;
+
+/* spread_of and taps_of of onnx_resize.c */
+static hone_status find_window(onnx_reader *r, const dimension *d, window *w) {
+    int64_t reach = d->filter->method == ONNX_CUBIC ? 2 : 1;
+    hone_garg one, taps;
+    w->taps = hone_extent_int(&r->ir, 2 * reach);
+    if (!d->filter->is_smoothed) return onnx_scalar(r, HONE_DTYPE_I64, (double)reach, &w->half);
+    HONE_TRY(onnx_emit_cast(r, d->scale, HONE_DTYPE_F64, &w->spread));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_F64, 1, &one));
+    HONE_TRY(onnx_emit2(r, "divide", one, w->spread, &w->spread));
+    HONE_TRY(onnx_with_scalar(r, "maximum", w->spread, 1, &w->spread));
+    HONE_TRY(onnx_with_scalar(r, "multiply", w->spread, (double)reach, &w->half));
+    HONE_TRY(onnx_emit1(r, "ceil", w->half, &w->half));
+    HONE_TRY(onnx_emit_cast(r, w->half, HONE_DTYPE_I64, &w->half));
+    HONE_TRY(onnx_with_scalar(r, "multiply", w->half, 2, &taps));
+    return onnx_emit_size(r, taps, -1, &w->taps);
+}
+
+/* Rows of the elements around x: floor(x) - taps / 2 + 1, ... */
+static hone_status places_around(onnx_reader *r, hone_garg x, const window *w, hone_garg *out) {
+    hone_garg tap;
+    HONE_TRY(onnx_places(r, w->taps, 2, 1, &tap));
+    HONE_TRY(onnx_with_scalar(r, "add", tap, 1, &tap));
+    HONE_TRY(onnx_emit2(r, "subtract", tap, w->half, &tap));
+    HONE_TRY(onnx_emit1(r, "floor", x, out));
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
+    return onnx_emit2(r, "add", *out, tap, out);
 }
 
 static hone_status resample(onnx_reader *r, const dimension *d, hone_garg x, int32_t axis,
                             hone_garg *io) {
     const hone_sinfo *info;
     const hone_expr *column[] = {d->size, hone_extent_int(&r->ir, 1)};
-    int64_t taps = d->filter->method == ONNX_CUBIC ? 4 : 2;
-    hone_garg tap, places, args[3] = {*io};
+    const onnx_filter *f = d->filter;
+    window w;
+    hone_garg places, args[3] = {*io};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
     HONE_TRY(onnx_info(r, io, &info));
+    HONE_TRY(find_window(r, d, &w));
     HONE_TRY(onnx_emit_reshape(r, x, 2, column, &x));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, taps), 2, 1, &tap));
-    HONE_TRY(onnx_emit1(r, "floor", x, &places));
-    HONE_TRY(onnx_emit_cast(r, places, HONE_DTYPE_I64, &places));
-    HONE_TRY(onnx_with_scalar(r, "add", tap, 1 - (double)(taps / 2), &tap));
-    HONE_TRY(onnx_emit2(r, "add", places, tap, &places));
+    HONE_TRY(places_around(r, x, &w, &places));
     HONE_TRY(within(r, d, places, &args[1]));
     HONE_TRY(onnx_emit_cast(r, places, HONE_DTYPE_F64, &args[2]));
     HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_F64, &x));
     HONE_TRY(onnx_emit2(r, "subtract", args[2], x, &args[2]));
-    HONE_TRY(weight_of(r, d->filter, args[2], &args[2]));
-    if (d->filter->excludes_outside) HONE_TRY(count_inside(r, places, args[1], &args[2]));
+    if (f->is_smoothed) HONE_TRY(onnx_emit2(r, "divide", args[2], w.spread, &args[2]));
+    HONE_TRY(weight_of(r, f, args[2], &args[2]));
+    if (f->excludes_outside) HONE_TRY(count_inside(r, places, args[1], &args[2]));
+    if (f->excludes_outside || f->is_smoothed) HONE_TRY(count_to_one(r, &args[2]));
     HONE_TRY(onnx_emit_cast(r, args[2], info->dtype, &args[2]));
     return onnx_emit(r, "resample", 3, args, 1, &attr, io);
 }
