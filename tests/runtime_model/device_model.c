@@ -1,6 +1,7 @@
 /* tests/runtime_model/device_model.c - the tables of device_model.h, as compile/ writes them. */
 #include "tests/runtime_model/device_model.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "runtime/model/model_table.h"
@@ -17,11 +18,11 @@ enum {
     BLOCK_LESS,
     NONE,
     SHARED,
-    LARGE,
     PADDED,
     GRID,
     BYTES,
     OFFSET,
+    BEHIND,
     WHOLE
 };
 static const hone_mt_value values[] = {
@@ -32,23 +33,24 @@ static const hone_mt_value values[] = {
     [BLOCK_LESS] = {HONE_MT_CONST, 0,      0,          0, DEVICE_MODEL_BLOCK - 1},
     [NONE] = {HONE_MT_CONST, 0,      0,          0, 0                     },
     [SHARED] = {HONE_MT_CONST, 0,      0,          0, 45000                 },
-    [LARGE] = {HONE_MT_CONST, 0,      0,          0, 512                   },
     [PADDED] = {HONE_MT_ADD,   SIZE,   BLOCK_LESS, 0, 0                     },
     [GRID] = {HONE_MT_DIV,   PADDED, BLOCK,      0, 0                     },
     [BYTES] = {HONE_MT_MUL,   SIZE,   FOUR,       0, 0                     },
     [OFFSET] = {HONE_MT_CONST, 0,      0,          0, 512                   },
-    [WHOLE] = {HONE_MT_ADD,   BYTES,  LARGE,      0, 0                     },
+    [BEHIND] = {HONE_MT_CONST, 0,      0,          0, 4096                  },
+    [WHOLE] = {HONE_MT_ADD,   BYTES,  BEHIND,     0, 0                     },
 };
 enum { VALUES = sizeof values / sizeof values[0] };
 
 static const int32_t shape[] = {SIZE}, workspaces[] = {WHOLE}, scratch[] = {BYTES};
 
-enum { X, Y, BETWEEN, WEIGHT };
+enum { X, Y, BETWEEN, WEIGHT, AFTER, TENSORS };
 static const hone_mt_tensor tensors[] = {
     [X] = {HONE_MT_PORT,      0, 0, 0,      BYTES, 1, 0, shape},
     [Y] = {HONE_MT_PORT,      1, 0, 0,      BYTES, 1, 0, shape},
     [BETWEEN] = {HONE_MT_WORKSPACE, 0, 0, OFFSET, BYTES, 1, 0, shape},
     [WEIGHT] = {HONE_MT_WEIGHT,    0, 0, 0,      BYTES, 1, 0, shape},
+    [AFTER] = {HONE_MT_WORKSPACE, 0, 0, BEHIND, BYTES, 1, 0, shape},
 };
 static const hone_mt_port ports[] = {
     {.is_input = 1,   .shape = shape},
@@ -94,7 +96,8 @@ static int32_t add_on_host(const hone_rt *rt, void *const *buffers, const int64_
     return 0;
 }
 
-static const int32_t x_between[] = {X, BETWEEN}, between_y[] = {BETWEEN, Y}, x_y[] = {X, Y},
+static const int32_t between_after[] = {BETWEEN, AFTER}, after_y[] = {AFTER, Y},
+                     x_between[] = {X, BETWEEN}, between_y[] = {BETWEEN, Y}, x_y[] = {X, Y},
                      weight_y[] = {WEIGHT, Y};
 #define STEP(name_, launches_, args_)                                                              \
     {                                                                                              \
@@ -125,6 +128,11 @@ static const hone_mt_step on_host[] = {
                                  .args = between_y,
                                  .sizes = shape}
 };
+static const hone_mt_step copying[] = {
+    {.kind = HONE_MT_COPY, .arg_count = 2, .detail = 1, .name = "in",  .args = x_between},
+    STEP("whole", whole, between_after),
+    {.kind = HONE_MT_COPY, .arg_count = 2, .detail = 1, .name = "out", .args = after_y  },
+};
 static const hone_mt_step of_weight[] = {STEP("whole", whole, weight_y)};
 static const hone_mt_step astray[] = {STEP("astray", stray, x_y)};
 
@@ -132,14 +140,14 @@ static const hone_mt_step astray[] = {STEP("astray", stray, x_y)};
 
 #define PLAN(list, count)                                                                          \
     {                                                                                              \
-        .value_count = VALUES, .tensor_count = 4, .step_count = (count), .max_args = 2,            \
+        .value_count = VALUES, .tensor_count = TENSORS, .step_count = (count), .max_args = 2,      \
         .max_sizes = 1, .phase_count = 1, .values = values, .ports = ports, .tensors = tensors,    \
         .steps = (list), .workspaces = workspaces,                                                 \
     }
 static const hone_mt_plan plans[DEVICE_MODELS] = {
     [DEVICE_MODEL_TWO] = PLAN(two, 2),      [DEVICE_MODEL_SCRATCH] = PLAN(in_one, 1),
     [DEVICE_MODEL_HOST] = PLAN(on_host, 2), [DEVICE_MODEL_WEIGHT] = PLAN(of_weight, 1),
-    [DEVICE_MODEL_STRAY] = PLAN(astray, 1),
+    [DEVICE_MODEL_COPY] = PLAN(copying, 3), [DEVICE_MODEL_STRAY] = PLAN(astray, 1),
 };
 
 static const int64_t any[] = {-1};
@@ -149,15 +157,15 @@ static const hone_model_port vector[] = {
 };
 #define INFO(name_)                                                                                \
     { .name = (name_), 1, 1, &vector[0], &vector[1], NULL, NULL }
-static const hone_model_entry infos[DEVICE_MODELS] = {INFO("two"), INFO("scratch"), INFO("host"),
-                                                      INFO("weight"), INFO("stray")};
+static const hone_model_entry infos[DEVICE_MODELS] = {
+    INFO("two"), INFO("scratch"), INFO("host"), INFO("weight"), INFO("copy"), INFO("stray")};
 static const hone_model_info info = {
     .version = HONE_MODEL_VERSION, .threads = 1, .entry_count = DEVICE_MODELS, .entries = infos};
 
 #define ENTRY(number)                                                                              \
     { 1, 0, &plans[number] }
-static const hone_mt_entry entries[DEVICE_MODELS] = {ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3),
-                                                     ENTRY(4)};
+static const hone_mt_entry entries[DEVICE_MODELS] = {ENTRY(0), ENTRY(1), ENTRY(2),
+                                                     ENTRY(3), ENTRY(4), ENTRY(5)};
 
 static float weights[WEIGHT_COUNT];
 static hone_mt_program program = {.name = "all"};
@@ -173,10 +181,15 @@ static hone_mt_model model = {
     .programs = &program,
 };
 
-static int32_t call(device_model_kind kind, const hone_rt *rt, DLTensor *input, DLTensor *output) {
+static void fill_tables(void) {
     program.code = device_kernels_ptx();
     for (int i = 0; i < WEIGHT_COUNT; i++)
         weights[i] = (float)i;
+}
+
+static int32_t call(device_model_kind kind, const hone_rt *rt, DLTensor *input, DLTensor *output) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_tables);
     return hone_mt_run(&model, rt, &input, &output, (int32_t)kind);
 }
 

@@ -13,6 +13,7 @@ typedef enum device_model_kind {
     DEVICE_MODEL_SCRATCH, /* one step of two launches, scratch memory and 45,000 shared bytes */
     DEVICE_MODEL_HOST,    /* the second half by the CPU */
     DEVICE_MODEL_WEIGHT,  /* the vector is a weight, the input is not looked at */
+    DEVICE_MODEL_COPY,    /* the input is copied first, and the output last */
     DEVICE_MODEL_STRAY,   /* a kernel that ends the context */
     DEVICE_MODELS,
 } device_model_kind;

@@ -2,6 +2,7 @@
  * and with what, when a graph is replayed, tensors here and there, and that whatever call fails is
  * told and leaves nothing behind. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static void unload(loaded *m) {
     look(&record);
     assert_int_equal(record.allocations, 0);
     assert_int_equal(record.events, 0);
+    assert_int_equal(record.modules, 0);
+    assert_int_equal(record.prepared, 0);
 }
 
 typedef struct vector {
@@ -100,7 +103,8 @@ static void call_well(const loaded *m, device_model_kind kind, vector *x, vector
 
 static void computes(void **state) {
     static const device_model_kind kinds[] = {DEVICE_MODEL_TWO, DEVICE_MODEL_SCRATCH,
-                                              DEVICE_MODEL_HOST, DEVICE_MODEL_WEIGHT};
+                                              DEVICE_MODEL_HOST, DEVICE_MODEL_WEIGHT,
+                                              DEVICE_MODEL_COPY};
     loaded m = load();
     (void)state;
     for (size_t i = 0; i < HONE_COUNT(kinds); i++) {
@@ -175,6 +179,81 @@ static void takes_tensors_of_the_card(void **state) {
     call_well(&m, DEVICE_MODEL_SCRATCH, &x, &x); /* both are one */
     check_result(x.data);
     unload(&m);
+}
+
+/* Copies of a graph are done again with each replay. */
+static void replays_copies(void **state) {
+    loaded m = load();
+    vector x, y;
+    (void)state;
+    init(&x, true, 2);
+    init(&y, false, 2);
+    int64_t before = now().graphs;
+    for (int n = 0; n < CALLS; n++) {
+        memset(y.data, 0, sizeof y.data);
+        call_well(&m, DEVICE_MODEL_COPY, &x, &y);
+    }
+    assert_int_equal(now().graphs, before + CALLS - 1);
+    unload(&m);
+}
+
+/* ---- several cards, several threads ---- */
+
+/* A card has a context, memory and code of its own; what one keeps does not disturb the other. */
+static void computes_where_tensors_are(void **state) {
+    loaded m = load();
+    int64_t astray = now().astray;
+    (void)state;
+    for (int n = 0; n < 2 * CALLS; n++) {
+        vector x, y;
+        init(&x, true, 2);
+        init(&y, false, 2);
+        x.tensor.device.device_id = y.tensor.device.device_id = n % 2;
+        call_well(&m, n % 3 ? DEVICE_MODEL_TWO : DEVICE_MODEL_SCRATCH, &x, &y);
+    }
+    unload(&m);
+    assert_int_equal(now().astray, astray);
+}
+
+typedef struct caller {
+    const loaded *m;
+    int number, failed;
+} caller;
+
+/* Results are looked at by the thread that has cmocka. */
+static void *call_often(void *context) {
+    caller *c = context;
+    for (int n = 0; n < 10 * CALLS; n++) {
+        static const device_model_kind kinds[] = {DEVICE_MODEL_TWO, DEVICE_MODEL_SCRATCH,
+                                                  DEVICE_MODEL_HOST, DEVICE_MODEL_COPY};
+        vector x, y;
+        init(&x, true, c->number % 2 ? 2 : 1);
+        init(&y, false, c->number % 2 ? 2 : 1);
+        if (c->number % 2) x.tensor.device.device_id = y.tensor.device.device_id = c->number / 2;
+        c->failed += c->m->call(kinds[(n / 3) % 4], &x.tensor, &y.tensor) != HONE_MODEL_OK;
+        for (int i = 0; i < N; i++)
+            c->failed += y.data[i] != 2 * (float)i + 1;
+    }
+    return NULL;
+}
+
+static void is_called_by_threads(void **state) {
+    enum { CALLERS = 4 };
+    loaded m = load();
+    caller callers[CALLERS];
+    pthread_t threads[CALLERS];
+    int64_t astray = now().astray;
+    (void)state;
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (caller){.m = &m, .number = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(callers[i].failed, 0);
+    unload(&m);
+    assert_int_equal(now().astray, astray);
 }
 
 /* ---- who looks on ---- */
@@ -338,6 +417,9 @@ int main(void) {
         cmocka_unit_test(launches_what_the_tables_say),
         cmocka_unit_test(replays_a_graph),
         cmocka_unit_test(takes_tensors_of_the_card),
+        cmocka_unit_test(replays_copies),
+        cmocka_unit_test(computes_where_tensors_are),
+        cmocka_unit_test(is_called_by_threads),
         cmocka_unit_test(tells_what_the_card_took),
         cmocka_unit_test(fails_to_look_on),
         cmocka_unit_test(refuses),

@@ -1,71 +1,27 @@
-/* tests/runtime/cuda/fake_cuda/fake_cuda.c - the driver: see fake_cuda.h. Kernels run when they are
- * launched; what they do wrong is found when somebody waits, and from then on by every call, as on
- * a card. One thread at a time. */
+/* tests/runtime/cuda/fake_cuda/fake_cuda.c - the driver's cards, contexts, memory and code: see
+ * fake_cuda.h. */
 #include "tests/runtime/cuda/fake_cuda/fake_cuda.h"
 
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "runtime/model/device/cuda_driver.h"
-#include "tests/runtime/cuda/fake_cuda/fake_kernels.h"
+#include "tests/runtime/cuda/fake_cuda/fake_impl.h"
 
 enum {
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    INVALID_IMAGE = 200,
-    INVALID_CONTEXT = 201,
-    INVALID_PTX = 218,
-    NOT_FOUND = 500,
-    TOO_MANY_RESOURCES = 701,
     CARDS = 2,
     MAX_FUNCTIONS = 64,
-    MAX_NOTED = 256,
     MAX_PLANNED = 8,
-    SHARED_BYTES = 232448,
+    MAX_CURRENT = 16,           /* contexts of a thread, one upon the other */
     FREE_SHARED = 49152 - 8192, /* dynamic, without being asked: kernels have arrays of their own */
 };
 
-/* Kernels that the fake does not know do nothing: the other library, for dry runs. */
-#ifdef FAKE_CUDA_ANY
-enum { TAKES_ANY = 1 };
-#else
-enum { TAKES_ANY = 0 };
-#endif
-
 #define CARD_BYTES ((size_t)1 << 30)
-#define NS_PER_LAUNCH 1000
-
-struct CUfunc_st {
-    char symbol[FAKE_CUDA_SYMBOL];
-    uint32_t shared_bytes; /* that it may have */
-    int param_count;       /* as its text has */
-};
 
 struct CUmod_st {
-    char *text;
+    struct CUctx_st *context;
     struct CUfunc_st functions[MAX_FUNCTIONS];
-    int count;
-};
-
-struct CUstream_st {
-    int unused;
-};
-
-struct CUevent_st {
-    int64_t at; /* launches until then */
-};
-
-struct CUctx_st {
-    int unused;
-};
-
-struct CUgraph_st {
-    fake_cuda_launch launches[MAX_NOTED];
     int count;
 };
 
@@ -76,20 +32,38 @@ typedef struct planned {
 } planned;
 
 static struct {
-    struct CUctx_st context;
-    int entered;         /* contexts that are current, one upon the other */
-    unsigned int broken; /* what every call says from now on */
-    bool is_hanging;
-    size_t used;
-    struct CUgraph_st *capture;
+    pthread_mutex_t lock;
+    struct CUctx_st contexts[CARDS];
+    size_t used[CARDS];
     planned plans[MAX_PLANNED];
-    fake_cuda_record record;
-} fake;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+fake_cuda_record fake_record;
+
+static _Thread_local struct {
+    struct CUctx_st *stack[MAX_CURRENT];
+    int depth;
+} here;
+
+int fake_lock(void) {
+    return pthread_mutex_lock(&fake.lock);
+}
+
+void fake_unlock(const int *lock) {
+    (void)lock;
+    (void)pthread_mutex_unlock(&fake.lock);
+}
+
+struct CUctx_st *fake_current(void) {
+    return here.depth ? here.stack[here.depth - 1] : NULL;
+}
 
 /* ---- steering ---- */
 
 __attribute__((visibility("default"))) void fake_cuda_fail(const char *symbol, int after,
                                                            unsigned int code) {
+    __attribute__((cleanup(fake_unlock))) const int lock = fake_lock();
+    (void)lock;
     for (int i = 0; i < MAX_PLANNED; i++) {
         planned *p = &fake.plans[i];
         if (p->symbol[0] && strcmp(p->symbol, symbol) != 0) continue;
@@ -102,11 +76,12 @@ __attribute__((visibility("default"))) void fake_cuda_fail(const char *symbol, i
 }
 
 __attribute__((visibility("default"))) void fake_cuda_look(fake_cuda_record *out_record) {
-    *out_record = fake.record;
+    __attribute__((cleanup(fake_unlock))) const int lock = fake_lock();
+    (void)lock;
+    *out_record = fake_record;
 }
 
-/* A planned failure of this call, and what a broken context says. */
-static unsigned int refused(const char *symbol) {
+unsigned int fake_refused(const char *symbol) {
     for (int i = 0; i < MAX_PLANNED; i++) {
         planned *p = &fake.plans[i];
         if (strcmp(p->symbol, symbol) != 0 || p->after-- > 0) continue;
@@ -116,70 +91,52 @@ static unsigned int refused(const char *symbol) {
     return 0;
 }
 
-#define BEGIN()                                                                                    \
-    do {                                                                                           \
-        unsigned int code_ = refused(__func__);                                                    \
-        if (code_) return code_;                                                                   \
-    } while (0)
-#define BEGIN_IN_CONTEXT()                                                                         \
-    do {                                                                                           \
-        BEGIN();                                                                                   \
-        if (fake.broken) return fake.broken;                                                       \
-        if (!fake.entered) return INVALID_CONTEXT;                                                 \
-    } while (0)
-
-/* The declarations that the product has of the functions are those that the fake implements. */
-#define HONE_CU(member, symbol, parameters)                                                        \
-    __attribute__((visibility("default"))) unsigned int symbol parameters;
-#include "runtime/model/device/cuda_driver.def"
-#undef HONE_CU
-
 /* ---- cards ---- */
 
 unsigned int cuInit(unsigned int flags) {
-    BEGIN();
-    return flags ? INVALID_VALUE : 0;
+    FAKE_BEGIN();
+    return flags ? FAKE_INVALID_VALUE : 0;
 }
 
 unsigned int cuDriverGetVersion(int *version) {
-    BEGIN();
+    FAKE_BEGIN();
     *version = 13000;
     return 0;
 }
 
 unsigned int cuGetErrorName(unsigned int code, const char **name) {
-    static char text[32]; /* names are for people: the number is enough */
+    static _Thread_local char text[32]; /* names are for people: the number is enough */
     snprintf(text, sizeof text, "FAKE_ERROR_%u", code);
     *name = text;
     return 0;
 }
 
 unsigned int cuGetErrorString(unsigned int code, const char **text) {
-    *text = code == OUT_OF_MEMORY ? "out of memory" : "an error of the fake";
+    *text = code == FAKE_OUT_OF_MEMORY ? "out of memory" : "an error of the fake";
     return 0;
 }
 
 unsigned int cuDeviceGetCount(int *count) {
-    BEGIN();
+    FAKE_BEGIN();
     *count = CARDS;
     return 0;
 }
 
 unsigned int cuDeviceGet(int *device, int ordinal) {
-    BEGIN();
-    if (ordinal < 0 || ordinal >= CARDS) return INVALID_DEVICE;
+    FAKE_BEGIN();
+    if (ordinal < 0 || ordinal >= CARDS) return FAKE_INVALID_DEVICE;
     *device = ordinal;
     return 0;
 }
 
 unsigned int cuDeviceGetName(char *name, int capacity, int device) {
-    BEGIN();
+    FAKE_BEGIN();
     snprintf(name, (size_t)capacity, "Fake Card %d", device);
     return 0;
 }
 
 unsigned int cuDeviceTotalMem_v2(size_t *bytes, int device) {
-    BEGIN();
+    FAKE_BEGIN();
     (void)device;
     *bytes = CARD_BYTES;
     return 0;
@@ -190,57 +147,84 @@ unsigned int cuDeviceGetAttribute(int *value, unsigned int attribute, int device
         unsigned int attribute;
         int value;
     } facts[] = {
-        {1,  1024        },
-        {10, 32          },
-        {12, 65536       },
-        {16, 4           },
-        {33, 7           },
-        {34, 0           },
-        {38, 65536       },
-        {50, 0           },
-        {75, 9           },
-        {76, 0           },
-        {97, SHARED_BYTES},
+        {1,  1024             },
+        {10, 32               },
+        {12, 65536            },
+        {16, 4                },
+        {33, 7                },
+        {34, 0                },
+        {38, 65536            },
+        {50, 0                },
+        {75, 9                },
+        {76, 0                },
+        {97, FAKE_SHARED_BYTES},
     };
-    BEGIN();
+    FAKE_BEGIN();
     (void)device;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         if (facts[i].attribute != attribute) continue;
         *value = facts[i].value;
         return 0;
     }
-    return INVALID_VALUE;
+    return FAKE_INVALID_VALUE;
 }
 
-/* ---- context ---- */
+/* ---- contexts ---- */
 
 unsigned int cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device) {
-    BEGIN();
-    (void)device;
-    *context = &fake.context;
+    FAKE_BEGIN();
+    if (device < 0 || device >= CARDS) return FAKE_INVALID_DEVICE;
+    *context = &fake.contexts[device];
+    (*context)->retained++;
     return 0;
 }
 
 /* The last one ends it, and what was wrong with it. */
 unsigned int cuDevicePrimaryCtxRelease_v2(int device) {
-    BEGIN();
-    (void)device;
-    if (!fake.entered) fake.broken = 0;
+    FAKE_BEGIN();
+    if (device < 0 || device >= CARDS) return FAKE_INVALID_DEVICE;
+    struct CUctx_st *context = &fake.contexts[device];
+    if (!context->retained) return FAKE_INVALID_CONTEXT;
+    if (--context->retained) return 0;
+    fake_end_streams(context);
+    context->broken = 0;
+    context->is_hanging = false;
     return 0;
 }
 
+static bool is_context(const struct CUctx_st *context) {
+    for (int i = 0; i < CARDS; i++) {
+        if (context == &fake.contexts[i]) return context->retained > 0;
+    }
+    return false;
+}
+
 unsigned int cuCtxPushCurrent_v2(struct CUctx_st *context) {
-    BEGIN();
-    if (context != &fake.context) return INVALID_CONTEXT;
-    fake.entered++;
+    FAKE_BEGIN();
+    if (!is_context(context) || here.depth == MAX_CURRENT) return FAKE_INVALID_CONTEXT;
+    here.stack[here.depth++] = context;
     return 0;
 }
 
 unsigned int cuCtxPopCurrent_v2(struct CUctx_st **context) {
-    BEGIN();
-    if (!fake.entered) return INVALID_CONTEXT;
-    fake.entered--;
-    *context = &fake.context;
+    FAKE_BEGIN();
+    if (!here.depth) return FAKE_INVALID_CONTEXT;
+    *context = here.stack[--here.depth];
+    return 0;
+}
+
+/* In the place of the one that is current. */
+unsigned int cuCtxSetCurrent(struct CUctx_st *context) {
+    FAKE_BEGIN();
+    if (context && !is_context(context)) return FAKE_INVALID_CONTEXT;
+    if (here.depth) here.depth--;
+    if (context) here.stack[here.depth++] = context;
+    return 0;
+}
+
+unsigned int cuCtxGetCurrent(struct CUctx_st **context) {
+    FAKE_BEGIN();
+    *context = fake_current();
     return 0;
 }
 
@@ -248,118 +232,45 @@ unsigned int cuCtxPopCurrent_v2(struct CUctx_st **context) {
 
 typedef struct block {
     size_t bytes;
-    char pad[256 - sizeof(size_t)]; /* cards align to this */
+    struct CUctx_st *context;
+    char pad[256 - sizeof(size_t) - sizeof(void *)]; /* cards align to this */
 } block;
 
 unsigned int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
-    BEGIN_IN_CONTEXT();
-    if (bytes == 0) return INVALID_VALUE;
-    if (bytes > CARD_BYTES - fake.used) return OUT_OF_MEMORY;
+    FAKE_BEGIN_APART(context);
+    size_t *used = &fake.used[context - fake.contexts];
+    if (bytes == 0) return FAKE_INVALID_VALUE;
+    if (bytes > CARD_BYTES - *used) return FAKE_OUT_OF_MEMORY;
     block *b = aligned_alloc(256, (sizeof(block) + bytes + 255) / 256 * 256);
-    if (!b) return OUT_OF_MEMORY;
+    if (!b) return FAKE_OUT_OF_MEMORY;
     b->bytes = bytes;
-    fake.used += bytes;
-    fake.record.allocations++;
+    b->context = context;
+    *used += bytes;
+    fake_record.allocations++;
     memset(b + 1, 0x55, bytes); /* nobody may count on zeros */
     *address = (uintptr_t)(b + 1);
     return 0;
 }
 
-/* Also in a broken context, so that sanitizers see what was forgotten. */
+/* What is ended waits for what may use it. Also in a broken context, so that sanitizers see what
+ * was forgotten; and where none is current: the record has how often. */
+static unsigned int settle_to_end(struct CUctx_st *context) {
+    bool is_current = fake_current() != NULL;
+    if (fake_spoils_capture()) return FAKE_CAPTURE_UNSUPPORTED;
+    fake_settle(context);
+    fake_record.astray += !is_current;
+    return is_current ? context->broken : FAKE_INVALID_CONTEXT;
+}
+
 unsigned int cuMemFree_v2(unsigned long long address) {
-    BEGIN();
+    FAKE_BEGIN();
     block *b = (block *)(uintptr_t)address - 1;
-    fake.used -= b->bytes;
-    fake.record.allocations--;
+    unsigned int code = settle_to_end(b->context);
+    if (code == FAKE_CAPTURE_UNSUPPORTED) return code;
+    fake.used[b->context - fake.contexts] -= b->bytes;
+    fake_record.allocations--;
     free(b);
-    return fake.broken;
-}
-
-unsigned int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes,
-                                  struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    fake.record.copies++;
-    memcpy((void *)(uintptr_t)to, from, bytes);
-    return 0;
-}
-
-unsigned int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes,
-                                  struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    fake.record.copies++;
-    memcpy(to, (const void *)(uintptr_t)from, bytes);
-    return 0;
-}
-
-unsigned int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes,
-                                  struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    fake.record.copies++;
-    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-    return 0;
-}
-
-unsigned int cuMemsetD8Async(unsigned long long to, unsigned char byte, size_t bytes,
-                             struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    memset((void *)(uintptr_t)to, byte, bytes);
-    return 0;
-}
-
-/* ---- streams and events ---- */
-
-unsigned int cuStreamCreate(struct CUstream_st **stream, unsigned int flags) {
-    BEGIN_IN_CONTEXT();
-    (void)flags;
-    *stream = calloc(1, sizeof **stream);
-    return *stream ? 0 : OUT_OF_MEMORY;
-}
-
-unsigned int cuStreamDestroy_v2(struct CUstream_st *stream) {
-    BEGIN();
-    free(stream);
-    return fake.broken;
-}
-
-unsigned int cuStreamSynchronize(struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    while (fake.is_hanging)
-        pause();
-    return 0;
-}
-
-unsigned int cuEventCreate(struct CUevent_st **event, unsigned int flags) {
-    BEGIN_IN_CONTEXT();
-    (void)flags;
-    *event = calloc(1, sizeof **event);
-    fake.record.events += *event != NULL;
-    return *event ? 0 : OUT_OF_MEMORY;
-}
-
-unsigned int cuEventDestroy_v2(struct CUevent_st *event) {
-    BEGIN();
-    fake.record.events -= event != NULL;
-    free(event);
-    return fake.broken;
-}
-
-unsigned int cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    event->at = fake.record.launches;
-    return 0;
-}
-
-/* Each launch takes the same time. */
-unsigned int cuEventElapsedTime(float *ms, struct CUevent_st *from, struct CUevent_st *to) {
-    BEGIN_IN_CONTEXT();
-    *ms = (float)(to->at - from->at) * (float)NS_PER_LAUNCH / 1e6F;
-    return 0;
+    return code;
 }
 
 /* ---- code ---- */
@@ -377,6 +288,7 @@ static bool add_function(struct CUmod_st *module, const char *at) {
     struct CUfunc_st *f = &module->functions[module->count];
     if (module->count == MAX_FUNCTIONS || length >= sizeof f->symbol) return false;
     memcpy(f->symbol, at, length);
+    f->context = module->context;
     f->param_count = count_params(at);
     f->shared_bytes = FREE_SHARED;
     module->count++;
@@ -386,7 +298,7 @@ static bool add_function(struct CUmod_st *module, const char *at) {
 unsigned int cuModuleLoadDataEx(struct CUmod_st **module, const void *image, unsigned int count,
                                 unsigned int *options, void **values) {
     static const char entry[] = ".entry ";
-    BEGIN_IN_CONTEXT();
+    FAKE_BEGIN_APART(context);
     const char *text = image;
     if (!strstr(text, ".version")) {
         for (unsigned int i = 0; i + 1 < count; i++) {
@@ -394,140 +306,48 @@ unsigned int cuModuleLoadDataEx(struct CUmod_st **module, const void *image, uns
             snprintf(values[i], (size_t)(uintptr_t)values[i + 1],
                      "ptxas fatal : not a module of the fake's\nsecond line");
         }
-        return INVALID_PTX;
+        return FAKE_INVALID_PTX;
     }
-    *module = calloc(1, sizeof **module);
-    if (!*module) return OUT_OF_MEMORY;
+    struct CUmod_st *made = calloc(1, sizeof *made);
+    if (!made) return FAKE_OUT_OF_MEMORY;
+    made->context = context;
     for (const char *at = text; (at = strstr(at, entry)) != NULL;) {
         at += sizeof entry - 1;
-        if (!add_function(*module, at)) return INVALID_IMAGE;
+        if (add_function(made, at)) continue;
+        free(made);
+        return FAKE_INVALID_IMAGE;
     }
+    fake_record.modules++;
+    *module = made;
     return 0;
 }
 
 unsigned int cuModuleUnload(struct CUmod_st *module) {
-    BEGIN();
+    FAKE_BEGIN();
+    unsigned int code = settle_to_end(module->context);
+    if (code == FAKE_CAPTURE_UNSUPPORTED) return code;
+    fake_record.modules--;
     free(module);
-    return fake.broken;
+    return code;
 }
 
 unsigned int cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module,
                                  const char *symbol) {
-    BEGIN_IN_CONTEXT();
+    FAKE_BEGIN_IN(context);
+    if (module->context != context) return FAKE_INVALID_HANDLE;
     for (int i = 0; i < module->count; i++) {
         if (strcmp(module->functions[i].symbol, symbol) != 0) continue;
         *function = &module->functions[i];
         return 0;
     }
-    return NOT_FOUND;
+    return FAKE_NOT_FOUND;
 }
 
 unsigned int cuFuncSetAttribute(struct CUfunc_st *function, unsigned int attribute, int value) {
-    BEGIN_IN_CONTEXT();
-    if (attribute != HONE_CU_FUNCTION_MAX_DYNAMIC_SHARED || value > SHARED_BYTES)
-        return INVALID_VALUE;
+    FAKE_BEGIN_IN(context);
+    if (function->context != context) return FAKE_INVALID_HANDLE;
+    if (attribute != HONE_CU_FUNCTION_MAX_DYNAMIC_SHARED || value < 0 || value > FAKE_SHARED_BYTES)
+        return FAKE_INVALID_VALUE;
     function->shared_bytes = (uint32_t)value;
-    return 0;
-}
-
-/* ---- launches ---- */
-
-static void run(const fake_cuda_launch *launch) {
-    bool is_known = fake_kernel_params(launch->symbol) >= 0;
-    unsigned int error = is_known ? fake_kernel_run(launch) : 0;
-    fake.record.last = *launch;
-    fake.record.launches++;
-    if (error == FAKE_HANGS) {
-        fake.is_hanging = true;
-    } else if (error) {
-        fake.broken = error;
-    }
-}
-
-static bool fits(const fake_cuda_launch *l, const struct CUfunc_st *function) {
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    bool is_grid =
-        l->grid[0] && l->grid[1] && l->grid[2] && l->grid[1] <= 65535 && l->grid[2] <= 65535;
-    return is_grid && threads > 0 && threads <= 1024 && l->shared_bytes <= function->shared_bytes;
-}
-
-unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y,
-                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                            unsigned int block_z, unsigned int shared_bytes,
-                            struct CUstream_st *stream, void **params, void **extra) {
-    fake_cuda_launch launch = {
-        .grid = {grid_x,  grid_y,  grid_z },
-        .block = {block_x, block_y, block_z},
-        .shared_bytes = shared_bytes
-    };
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    if (extra || !fits(&launch, function)) return INVALID_VALUE;
-    snprintf(launch.symbol, sizeof launch.symbol, "%s", function->symbol);
-    int count = fake_kernel_params(function->symbol);
-    if (count < 0 && TAKES_ANY) count = function->param_count;
-    if (count < 0 || count > FAKE_CUDA_PARAMS)
-        return TOO_MANY_RESOURCES; /* no kernel that the fake could run */
-    for (int i = 0; i < count; i++)
-        memcpy(&launch.params[i], params[i], sizeof launch.params[i]);
-    if (fake.capture && fake.capture->count < MAX_NOTED) {
-        fake.capture->launches[fake.capture->count++] = launch;
-    } else {
-        run(&launch);
-    }
-    return 0;
-}
-
-/* ---- graphs ---- */
-
-unsigned int cuStreamBeginCapture_v2(struct CUstream_st *stream, unsigned int mode) {
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    (void)mode;
-    fake.capture = calloc(1, sizeof *fake.capture);
-    return fake.capture ? 0 : OUT_OF_MEMORY;
-}
-
-/* Notes end, whatever is said. */
-unsigned int cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph) {
-    struct CUgraph_st *noted = fake.capture;
-    unsigned int code = refused(__func__);
-    (void)stream;
-    fake.capture = NULL;
-    *graph = code ? NULL : noted;
-    if (code) free(noted);
-    return code || noted ? code : INVALID_VALUE;
-}
-
-unsigned int cuGraphInstantiateWithFlags(struct CUgraphExec_st **prepared, struct CUgraph_st *graph,
-                                         unsigned long long flags) {
-    BEGIN_IN_CONTEXT();
-    if (flags) return INVALID_VALUE;
-    struct CUgraph_st *copy = malloc(sizeof *copy);
-    if (!copy) return OUT_OF_MEMORY;
-    *copy = *graph;
-    *prepared = (struct CUgraphExec_st *)copy;
-    return 0;
-}
-
-unsigned int cuGraphLaunch(struct CUgraphExec_st *prepared, struct CUstream_st *stream) {
-    const struct CUgraph_st *graph = (const struct CUgraph_st *)prepared;
-    BEGIN_IN_CONTEXT();
-    (void)stream;
-    fake.record.graphs++;
-    for (int i = 0; i < graph->count; i++)
-        run(&graph->launches[i]);
-    return 0;
-}
-
-unsigned int cuGraphExecDestroy(struct CUgraphExec_st *prepared) {
-    BEGIN();
-    free(prepared);
-    return 0;
-}
-
-unsigned int cuGraphDestroy(struct CUgraph_st *graph) {
-    BEGIN();
-    free(graph);
     return 0;
 }

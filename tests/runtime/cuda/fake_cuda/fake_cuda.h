@@ -22,10 +22,11 @@ typedef void fake_cuda_fail_function(const char *symbol, int after, unsigned int
 void fake_cuda_fail(const char *symbol, int after, unsigned int code);
 
 /* What was launched last, how many launches there were (those of graphs too), graphs and copies,
- * and allocations and events that nobody freed. */
+ * and allocations, events, modules and prepared graphs that nobody freed; how often something was
+ * ended in a thread without a context. */
 typedef struct fake_cuda_record {
     fake_cuda_launch last;
-    int64_t launches, graphs, copies, allocations, events;
+    int64_t launches, graphs, copies, allocations, events, modules, prepared, astray;
 } fake_cuda_record;
 typedef void fake_cuda_look_function(fake_cuda_record *out_record);
 void fake_cuda_look(fake_cuda_record *out_record);

@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "runtime/cuda/cudart_api.h"
+#include "tests/runtime/cuda/fake_cuda/fake_impl.h"
 
-/* Both are in one library. */
-#define HONE_CU(member, symbol, parameters) unsigned int symbol parameters;
-#include "runtime/model/device/cuda_driver.def"
-#undef HONE_CU
 #define HONE_CUDART(member, symbol, parameters)                                                    \
     __attribute__((visibility("default"))) unsigned int symbol parameters;
 #include "runtime/cuda/cudart.def"
@@ -54,11 +51,14 @@ unsigned int cudaDeviceGetAttribute(int *value, unsigned int attribute, int ordi
     return cuDeviceGetAttribute(value, attribute, ordinal);
 }
 
-/* A context stays current until the process ends. */
+/* The card's context is made once, and is current in the thread from now on. */
 unsigned int cudaSetDevice(int ordinal) {
-    struct CUctx_st *context = NULL;
-    unsigned int code = cuDevicePrimaryCtxRetain(&context, ordinal);
-    return code ? code : cuCtxPushCurrent_v2(context);
+    static struct CUctx_st *contexts[8];
+    unsigned int code = 0;
+    if (ordinal < 0 || ordinal >= (int)(sizeof contexts / sizeof contexts[0]))
+        return FAKE_INVALID_DEVICE;
+    if (!contexts[ordinal]) code = cuDevicePrimaryCtxRetain(&contexts[ordinal], ordinal);
+    return code ? code : cuCtxSetCurrent(contexts[ordinal]);
 }
 
 unsigned int cudaMalloc(void **address, size_t bytes) {
