@@ -2,6 +2,7 @@
 import types
 
 import numpy
+import quick_tvm  # pylint: disable=unused-import  # before the next
 import tvm
 import tvm_ffi
 from tvm import s_tir, tirx

@@ -11,6 +11,7 @@ import argparse
 import collections
 import sys
 
+import quick_tvm  # pylint: disable=unused-import  # before the next
 import tvm
 import tvm.s_tir.tensor_intrin.cuda  # pylint: disable=unused-import  # registers them
 import tvm.s_tir.tensor_intrin.metal  # pylint: disable=unused-import

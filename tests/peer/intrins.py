@@ -12,6 +12,7 @@ import collections
 import os
 import sys
 
+import quick_tvm  # pylint: disable=unused-import  # before the next
 import tvm
 from tvm import s_tir
 from tvm.s_tir import TensorIntrin

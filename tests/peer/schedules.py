@@ -19,6 +19,7 @@ import random
 import subprocess
 import sys
 
+import quick_tvm  # pylint: disable=unused-import  # before the next
 import tvm
 from tvm.s_tir import meta_schedule as ms
 

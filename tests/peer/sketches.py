@@ -10,6 +10,7 @@ import argparse
 import random
 import sys
 
+import quick_tvm  # pylint: disable=unused-import  # before the next
 import tvm
 import tvm.s_tir.tensor_intrin.cuda  # pylint: disable=unused-import  # registers them
 from tvm import s_tir, te, tirx, topi
