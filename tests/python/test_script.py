@@ -218,16 +218,68 @@ class Decorated(Case):
         self.assertIs(I, ir)
 
     def test_two_values_of_a_name(self):
-        def other():
-            STEP = 3
+        def made(factor):
+            def inner(x):
+                return x * T.float32(factor)
 
-            @T.prim_func
-            def program(A: T.Buffer((STEP,), "float32"), B: T.Buffer((STEP,), "float32")):
-                for i in range(STEP):
-                    B[i] = plus(A[i], T.float32(1))
+            def outer(x):
+                return inner(x) + T.float32(factor)
 
-        with self.assertRaisesRegex(hone.InvalidError, "'STEP'"):
-            other()
+            return outer
+
+        STEP, twice, thrice = 3, made(2), made(3)
+
+        @T.prim_func
+        def program(A: T.Buffer((STEP,), "float32"), B: T.Buffer((STEP,), "float32")):
+            for i in range(STEP):
+                B[i] = plus(twice(A[i]) + thrice(A[i]), T.float32(1))
+
+        self.runs(program, lambda x: 5 * x + 7, rows=STEP)
+
+    def test_defaults_are_those_of_the_definition(self):
+        factor, words = 5, T.max(T.float32(1), T.float32(2)) * T.float32(3)
+
+        def typed(x, y=T.float32(2), *, z=words, limit=None):
+            return x * y + z if limit is None else limit
+
+        def scaled(x, y=factor):
+            return x * T.float32(y)
+
+        @T.macro
+        def put(B, i, x, y=-T.float32(1)):
+            B[i] = x * y
+
+        last = [lambda x, k=k: x + T.float32(k) for k in range(3)][2]
+        factor = 7
+
+        @T.prim_func
+        def program(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                put(B, i, last(scaled(typed(A[i]))) * T.float32(factor))
+
+        self.runs(program, lambda x: -7 * (5 * (2 * x + 6) + 2))
+
+    def test_kinds_of_helpers(self):
+        class Tools:
+            @staticmethod
+            def double(x, k=T.float32(2)):
+                return x * k
+
+        def affine(k, x, b=1):
+            return x * T.float32(k) + T.float32(b)
+
+        def exp(x):  # T.exp is another
+            return nowhere(x)  # noqa: F821
+
+        line, kind = functools.partial(affine, 3, b=2), T.Buffer((ROWS,), dtype="float32")
+        self.assertTrue(callable(exp))
+
+        @T.prim_func
+        def program(A: kind, B: kind):
+            for i in range(ROWS):
+                B[i] = line(Tools.double(A[i])) + T.exp(A[i] * T.float32(0))
+
+        self.runs(program, lambda x: 6 * x + 3)
 
     def test_faults_have_their_place(self):
         first = copy_plus.item.__code__.co_firstlineno

@@ -12,13 +12,18 @@ static const script_entry *const tables[] = {
     script_decl_calls, script_scalar_calls, script_block_calls,
     script_loop_calls, script_frame_calls,  script_lambda_calls};
 
+static script_function find_in(const script_entry *table, const char *name) {
+    const script_entry *e = table;
+    while (e->name && strcmp(e->name, name) != 0)
+        e++;
+    return e->run;
+}
+
 static script_function find_call(const char *name) {
-    for (size_t t = 0; t < HONE_COUNT(tables); t++) {
-        for (const script_entry *e = tables[t]; e->name; e++) {
-            if (strcmp(e->name, name) == 0) return e->run;
-        }
-    }
-    return NULL;
+    script_function found = NULL;
+    for (size_t t = 0; t < HONE_COUNT(tables) && !found; t++)
+        found = find_in(tables[t], name);
+    return found;
 }
 
 bool script_is_function(const char *name) {
@@ -51,11 +56,26 @@ size_t script_call_names(script_parser *p, const char **names, size_t most) {
     return count;
 }
 
+/* A number of a type, or what is computed of some: it may stand beside programs, as a name or a
+ * default. (T.int32() is a new variable.) */
+static bool makes_number(const script_call *call) {
+    static const char *const names[] = {"T.const",     "T.Cast",      "T.cast",
+                                        "T.min_value", "T.max_value", "T.infinity",
+                                        "T.nan",       "T.FloatImm",  "T.IntImm"};
+    hone_dtype dtype;
+    if (!call->count) return false;
+    for (size_t i = 0; i < HONE_COUNT(names); i++) {
+        if (strcmp(call->callee, names[i]) == 0) return true;
+    }
+    return find_in(script_expr_calls, call->callee) ||
+           (script_is_dtype_word(call->callee + 2, &dtype) && !hone_dtype_is_handle(dtype));
+}
+
 bool script_call_path(script_parser *p, const script_call *call, py_value *out) {
     if (strncmp(call->callee, "R.", 2) == 0) return script_call_graph(p, call, out);
     script_function run = find_call(call->callee);
     bool needs_func = strncmp(call->callee, "T.", 2) == 0;
-    if (needs_func && !p->func && !p->graph) {
+    if (needs_func && !p->func && !p->graph && !makes_number(call)) {
         return script_fail(p, call->at, "'%s' stands outside of a function", call->callee);
     }
     if (run) return script_check_arguments(p, call) && run(p, call, out);

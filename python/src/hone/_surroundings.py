@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 import linecache
 import re
@@ -12,7 +13,8 @@ import sys
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
 from ._errors import InvalidError
-from ._told import NameOf, Words, as_definition, as_name, told
+from ._told import (NameOf, Words, as_definition, as_name, as_text, defaults_of, is_simple, plain,
+                    told, without_members)
 
 
 class Macro:
@@ -36,7 +38,8 @@ def source_of(item: Any) -> Tuple[str, str, int]:
         found = _class_in_cell(item) if inspect.isclass(item) else None
         if found is None:
             raise InvalidError(f"the source of '{item.__name__}' is not to be had ({reason}): "
-                               "programs are read from files; text goes to hone.load") from reason
+                               "Python keeps the source of files and of notebooks' cells; "
+                               "give hone.load the text instead") from reason
         lines, path, first = found
     return "".join(lines), path, first
 
@@ -54,32 +57,6 @@ def _class_in_cell(item: Any) -> Optional[Tuple[List[str], str, int]]:
     return None
 
 
-def _plain(value: Any) -> Any:
-    """A number of numpy as Python has it, and a type of elements by its name."""
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and isinstance(value, numpy.dtype):
-        return value.name
-    if torch is not None and isinstance(value, torch.dtype):
-        return str(value).rpartition(".")[2]
-    is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
-    return value.item() if is_number else value
-
-
-def _is_simple(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str)) or (
-        isinstance(value, (tuple, list)) and all(_is_simple(_plain(item)) for item in value))
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        inner = "".join(f"{_as_text(_plain(item))}, " for item in value)
-        return f"({inner})" if isinstance(value, tuple) else f"[{inner.rstrip(', ')}]"
-    if isinstance(value, float) and value - value != 0:
-        return f'float("{value}")'
-    kind: Any = next(kind for kind in (bool, int, float, str) if isinstance(value, kind))
-    return str(kind.__repr__(value))  # of an enumeration, too, which has another
-
-
 def _names_in(code: Any) -> Set[str]:
     names = {*code.co_names, *code.co_freevars}
     for constant in code.co_consts:
@@ -90,7 +67,7 @@ def _names_in(code: Any) -> Set[str]:
 
 def _functions_of(item: Any) -> List[Any]:
     members = vars(item).values() if inspect.isclass(item) else [item]
-    inner = [getattr(member, "item", member) for member in members]
+    inner = [inspect.unwrap(getattr(member, "item", member)) for member in members]
     return [member for member in inner if inspect.isfunction(member)]
 
 
@@ -119,20 +96,27 @@ class Surroundings:
         for function in _functions_of(item):
             in_code |= _names_in(function.__code__)
             around = {**around, **_cells_of(function)}
-        text = told(source_of(item)[0], around, self._namer(around))
-        for name in sorted(set(re.findall(r"[^\W\d]\w*", text))):  # annotations are no code
-            if name in around and not hasattr(builtins, name):
-                self._add_one(name, _plain(around[name]), around, name in in_code)
+        defaults = defaults_of(item) if inspect.isfunction(item) else {}
+        text = told(source_of(item)[0], around, self._namer(around), defaults)
+        in_code = without_members(in_code, text)
+        used = [(name, plain(around[name]))  # of the whole text: annotations are no code
+                for name in sorted(set(re.findall(r"[^\W\d]\w*", text)))
+                if name in around and not hasattr(builtins, name)]
+        for name, value in sorted(used, key=lambda one: not is_simple(one[1])):
+            self._add_one(name, value, around, name in in_code)
         return text
 
     def _namer(self, around: Mapping[str, Any]) -> NameOf:
         """Names for what is told of the text around which these things are."""
 
         def name_of(segment: str, value: Any, is_path: bool, taken: Set[str]) -> str:
-            value = _plain(value)
-            if isinstance(value, Words):
+            is_name = segment in around and around[segment] is value
+            value = plain(value)
+            if isinstance(value, Words) and value.path:
                 return self._add_words(as_name(segment), value.path)
-            if not _is_simple(value) and not (is_path and _is_helper(value)):
+            if is_name and self._is_free(segment, value):
+                return segment
+            if value is None or not is_simple(value) and not (is_path and _is_helper(value)):
                 return ""
             name = as_name(segment)
             while name in taken or name in around or not self._is_free(name, value):
@@ -143,7 +127,8 @@ class Surroundings:
         return name_of
 
     def _is_free(self, name: str, value: Any) -> bool:
-        if _is_simple(value):
+        """Whether the name stands for nothing else yet."""
+        if is_simple(value):
             return name not in self._functions and self._values.get(
                 name, _line(name, value)) == _line(name, value)
         return name not in self._values and self._functions.get(
@@ -152,22 +137,37 @@ class Surroundings:
     def _add_words(self, name: str, path: str) -> str:
         if path in _MODULES:
             self._words[name] = path
-        elif path:
+        else:
             self._values[name] = f"{name} = {path}"
-        return name if path else ""
+        return name
 
     def _add_one(self, name: str, value: Any, around: Mapping[str, Any], is_code: bool) -> None:
-        if _is_simple(value):
-            text = _line(name, value)
-            if self._values.setdefault(name, text) != text:
-                raise InvalidError(f"'{name}' is one thing in the program and another in what it "
-                                   f"calls: {self._values[name]}, {text}")
-            return
         function = _function_of(value)
-        if is_code and inspect.isfunction(function) and name not in self._functions:
-            self._functions[name] = function
+        is_function = is_code and (_is_helper(value) or isinstance(function, functools.partial))
+        if (is_function or is_simple(value)) and not self._is_free(name, value):
+            raise InvalidError(f"'{name}' is one thing in the program and another in what it calls")
+        if is_simple(value):
+            self._values[name] = _line(name, value)
+        if not is_function or name in self._functions:
+            return
+        self._functions[name] = function
+        if isinstance(function, functools.partial):
+            self._add_partial(name, function, around)
+        else:
             text = self.add(function, {**around, **function.__globals__})
             self._sources[name] = as_definition(text, name)
+
+    def _add_partial(self, name: str, value: Any, around: Mapping[str, Any]) -> None:
+        """functools.partial(f, 2) as a function that calls f."""
+        first = [plain(item) for item in value.args]
+        named = {key: plain(item) for key, item in value.keywords.items()}
+        if not all(is_simple(item) for item in (*first, *named.values())):
+            raise InvalidError(f"'{name}' keeps an argument that is nothing in a program")
+        inner = f"{name}_of"
+        self._add_one(inner, value.func, around, True)
+        given = ", ".join([*map(as_text, first), "*rest",
+                           *(f"{key}={as_text(item)}" for key, item in named.items()), "**words"])
+        self._sources[name] = f"def {name}(*rest, **words):\n    return {inner}({given})"
 
     def lines(self) -> Iterable[str]:
         """As text: imports and values in a line each, so that the program's own lines stay where
@@ -184,7 +184,7 @@ _MODULES = {"I": "ir", "R": "relax", "T": "tir"}
 
 
 def _line(name: str, value: Any) -> str:
-    return f"{name} = {_as_text(value)}"
+    return f"{name} = {as_text(value)}"
 
 
 def _function_of(value: Any) -> Any:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import re
+import sys
 import textwrap
-from typing import Any, Callable, List, Mapping, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Set, Tuple
 
 from ._errors import InvalidError
 
@@ -20,24 +22,104 @@ _FAILED = object()
 
 class Words:
     """What annotations and decorators name: everything is there, and does nothing. ``path`` is how
-    text says it (``T.float32``); what a call gives has none."""
+    text says it (``T.float32``); what a call gives has ``text`` instead (``T.float32(2)``), which
+    may stand beside programs where it is a number."""
 
-    def __init__(self, path: str = "") -> None:
-        self.path = path
+    def __init__(self, path: str = "", text: str = "", is_number: bool = False) -> None:
+        self.path, self.text, self.is_number = path, text, is_number
 
     def __getattr__(self, name: str) -> "Words":
         if name.startswith("__"):
             raise AttributeError(name)
         return Words(f"{self.path}.{name}" if self.path else "")
 
-    def __call__(self, *_: Any, **__: Any) -> "Words":
-        return Words()
+    def __call__(self, *given: Any, **words: Any) -> "Words":
+        every = [("", plain(item)) for item in given]
+        every += [(f"{name}=", plain(item)) for name, item in words.items()]
+        if not self.path or not all(is_simple(item) or _has_text(item) for _, item in every):
+            return Words()
+        is_number = _NUMBERS.fullmatch(self.path) and every and all(
+            is_simple(item) for _, item in every)
+        inner = ", ".join(f"{name}{as_text(item)}" for name, item in every)
+        return Words(text=f"{self.path}({inner})", is_number=bool(is_number))
 
     def __getitem__(self, _: Any) -> "Words":
         return Words()
 
     def __iter__(self) -> Any:
         raise TypeError("this is for the text of programs, which Python does not run")
+
+    def _joined(self, sign: str, left: Any, right: Any) -> "Words":
+        sides = [plain(left), plain(right)]
+        if not self.is_number or not all(is_simple(side) for side in sides):
+            return Words()
+        return Words(text=f"({as_text(sides[0])} {sign} {as_text(sides[1])})", is_number=True)
+
+    def __add__(self, other: Any) -> "Words":
+        return self._joined("+", self, other)
+
+    def __radd__(self, other: Any) -> "Words":
+        return self._joined("+", other, self)
+
+    def __sub__(self, other: Any) -> "Words":
+        return self._joined("-", self, other)
+
+    def __rsub__(self, other: Any) -> "Words":
+        return self._joined("-", other, self)
+
+    def __mul__(self, other: Any) -> "Words":
+        return self._joined("*", self, other)
+
+    def __rmul__(self, other: Any) -> "Words":
+        return self._joined("*", other, self)
+
+    def __truediv__(self, other: Any) -> "Words":
+        return self._joined("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> "Words":
+        return self._joined("/", other, self)
+
+    def __neg__(self) -> "Words":
+        return Words(text=f"(-{self.text})", is_number=True) if self.is_number else Words()
+
+
+# what makes numbers that may stand beside programs
+_NUMBERS = re.compile(
+    r"T\.((float|int|uint|bfloat)\d\w*|bool|const|[Cc]ast|(min|max)(_value)?|infinity|nan)")
+
+
+def plain(value: Any) -> Any:
+    """A number of numpy as Python has it, and a type of elements by its name."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and isinstance(value, numpy.dtype):
+        return value.name
+    if torch is not None and isinstance(value, torch.dtype):
+        return str(value).rpartition(".")[2]
+    is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if is_number else value
+
+
+def is_simple(value: Any) -> bool:
+    """Whether text has a word for it."""
+    return isinstance(value, (bool, int, float, str)) or value is None or (
+        isinstance(value, Words) and value.is_number) or (
+        isinstance(value, (tuple, list)) and all(is_simple(plain(item)) for item in value))
+
+
+def _has_text(value: Any) -> bool:
+    return isinstance(value, Words) and bool(value.text)
+
+
+def as_text(value: Any) -> str:
+    if isinstance(value, Words) or value is None:
+        return str(value and value.text)
+    if isinstance(value, (tuple, list)):
+        inner = "".join(f"{as_text(plain(item))}, " for item in value)
+        return f"({inner})" if isinstance(value, tuple) else f"[{inner.rstrip(', ')}]"
+    if isinstance(value, float) and value - value != 0:
+        return f'float("{value}")'
+    kind: Any = next(kind for kind in (bool, int, float, str) if isinstance(value, kind))
+    return str(kind.__repr__(value))  # of an enumeration, too, which has another
 
 
 def _own_names(tree: ast.AST) -> Set[str]:
@@ -74,8 +156,9 @@ class _Finder(ast.NodeVisitor):
     """Finds the largest expressions that Python can tell, and decorators."""
 
     def __init__(self, tree: ast.AST, around: Mapping[str, Any], name_of: NameOf,
-                 lines: List[bytes]) -> None:
+                 lines: List[bytes], defaults: Mapping[str, Any]) -> None:
         self._around, self._name_of, self._lines = around, name_of, lines
+        self._defaults = defaults
         self._own = _own_names(tree)
         self.changes: List[Change] = []
 
@@ -92,10 +175,16 @@ class _Finder(ast.NodeVisitor):
             return _FAILED
 
     def visit_Name(self, node: ast.Name) -> None:
-        """Words under another name of theirs."""
+        """Words under another name of theirs; what another function has under this name."""
         value = self._value(node)
-        if isinstance(value, Words) and value.path not in ("", node.id):
-            self._name_of(node.id, value, True, self._own)
+        if isinstance(value, Words) and value.path == node.id or value is _FAILED:
+            return
+        if _has_text(value) and not value.is_number:
+            self.changes.append((node, value.text))
+            return
+        name = self._name_of(node.id, value, True, self._own)
+        if name not in ("", node.id):
+            self.changes.append((node, name))
 
     def _visit_expression(self, node: Any) -> None:
         is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -119,10 +208,28 @@ class _Finder(ast.NodeVisitor):
         called = node.func if isinstance(node, ast.Call) else node
         value = self._value(called)
         path = getattr(value, "path", None)
+        is_pythons = isinstance(node, ast.Name) and node.id == "staticmethod"
         if isinstance(path, str) and path:
             self.changes.append((called, path))
-        elif value is not _FAILED:
+        elif value is not _FAILED or is_pythons:
             self.changes.append((node, ""))
+
+    def visit_arguments(self, node: ast.arguments) -> None:
+        """Of a helper: its defaults are what they were when Python defined it."""
+        every = [*node.posonlyargs, *node.args]
+        given = [*zip(every[len(every) - len(node.defaults):], node.defaults),
+                 *zip(node.kwonlyargs, node.kw_defaults)]
+        told_now = []
+        for parameter, default in given:
+            value = plain(self._defaults.get(parameter.arg, _FAILED))
+            if isinstance(default, (type(None), ast.Constant)) or not is_simple(value):
+                continue
+            name = self._name_of(_segment(self._lines, default), value, False, self._own)
+            self.changes.append((default, name or as_text(value)))
+            told_now.append(default)
+        for part in ast.iter_child_nodes(node):
+            if part not in told_now:
+                self.visit(part)
 
     def _visit_scope(self, node: Any) -> None:
         for decorator in node.decorator_list:
@@ -164,10 +271,18 @@ def _unquoted(text: str) -> str:
     return _changed(_lines(text), [change for node in functions for change in _quoted(node)])
 
 
-def told(text: str, around: Mapping[str, Any], name_of: NameOf) -> str:
+def defaults_of(function: Any) -> Dict[str, Any]:
+    """Of each parameter that has one."""
+    every = inspect.signature(function).parameters.values()
+    return {one.name: one.default for one in every if one.default is not one.empty}
+
+
+def told(text: str, around: Mapping[str, Any], name_of: NameOf,
+         defaults: Mapping[str, Any]) -> str:
     """The text with names for what Python can tell: ``name_of(segment, value, is_path, taken)``
-    gives one, or "" for a value that is nothing in a program. Lines stay where they are, and
-    columns, too, where a name is as long as what it stands for."""
+    gives one, or "" for a value that is nothing in a program; ``defaults`` are those of the
+    function that it defines. Lines stay where they are, and columns, too, where a name is as long
+    as what it stands for."""
     text = textwrap.dedent(text)
     try:
         text = _unquoted(text)
@@ -175,9 +290,17 @@ def told(text: str, around: Mapping[str, Any], name_of: NameOf) -> str:
     except SyntaxError:
         return text
     lines = _lines(text)
-    finder = _Finder(tree, around, name_of, lines)
+    finder = _Finder(tree, around, name_of, lines, defaults)
     finder.visit(tree)
     return _changed(lines, finder.changes)
+
+
+def without_members(names: Set[str], text: str) -> Set[str]:
+    """Those of the names that stand alone somewhere in the text, not behind a dot only."""
+    try:
+        return names & _free_names(ast.parse(text))
+    except SyntaxError:  # lines from the middle of something
+        return names
 
 
 def as_name(segment: str) -> str:

@@ -60,6 +60,8 @@ static const struct row {
      FUNC "    for i, j in T.grid(4, 4):\n        with T.block(\"b\"):\n            v = T.axis.spatial(4, i)\n            v = T.axis.spatial(4, j)\n            A[v, v] = 1\n",
      "p.py:6:13: 'v' is an axis of this block already",
      HONE_CODE_INVALID},
+    {"variable beside programs", "n = T.int32()\n" FUNC "    A[0, n] = 1\n", "p.py:1:5: 'T.int32' stands outside of a function", HONE_CODE_INVALID},
+    {"pointer beside programs", "n = T.handle(\"float32\")\n" FUNC "    A[0, n] = 1\n", "p.py:1:5: 'T.handle' stands outside of a function", HONE_CODE_INVALID},
     {"buffer twice",
      FUNC "    B = T.alloc_buffer((4,))\n    B = T.alloc_buffer((4,))\n    B[0] = 1\n",
      "p.py:4:5: 'B' is a buffer of this scope already",

@@ -39,6 +39,7 @@ static const struct row {
     {"a named node stays",         "A[T.Add(n, 0)] = 1",                                             "A[n] = 1",                                                                   false},
     {"character by its number",    "T.evaluate(T.call_extern(\"int32\", \"caf\\xe9\"))",               "T.evaluate(T.call_extern(\"int32\", \"caf\\u00e9\"))",                      true },
     {"augmented",                  "A[0] += A[1]",                                                   "A[0] = A[0] + A[1]",                                                         true },
+    {"numbers of a type beside",   "A[0] = more(A[1]) * TWO",  "A[0] = (A[1] * T.float32(3) + T.float32(6)) * T.float32(2)",  true},
     {"floor division",             "A[n // 4 % 2] = 1",                                              "A[T.floormod(T.floordiv(n, 4), 2)] = 1",                                     true },
     {"step",                       "for i in range(2, 9, 3): A[i] = 1",                              "for i in range(3): A[2 + i * 3] = 1",                                        true },
     {"backward step",              "for i in range(9, 1, -3): A[i] = 1",                             "for i in range(3): A[9 + i * -3] = 1",
@@ -159,6 +160,8 @@ static hone_module *read_body(const char *body) {
     hone_module *module = NULL;
     snprintf(
         text, sizeof text,
+        "TWO, FOUR = T.float32(2), T.max(T.float32(4), T.min_value(\"float32\"))\n"
+        "def more(x, y=T.float32(3), *, z=TWO + FOUR):\n    return x * y + z\n"
         "@T.prim_func\ndef f(A: T.Buffer((64,)), B: T.Buffer[(8, 8), \"float32\"], "
         "S: T.Buffer((), \"float32\"), n: T.int32, m: T.int32, H: T.Buffer((8,), \"float16\"), "
         "Q: T.Buffer((8,), \"int8\"), W: T.Buffer((8,), \"int32\")):\n    %s\n",
