@@ -21,8 +21,8 @@ void hone_note_device(hone_graph_options *options, const hone_target *target);
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
                                                uint64_t constants);
 
-/* The same, but of the program or of a variant that the rules allow: that of pairs, where the CPU
- * has dot products of bfloat16 and they pay. */
+/* hone_first_schedule of the program or of a variant of it that the rules allow: that of pairs,
+ * where the CPU has dot products of bfloat16 and they pay. */
 HONE_NODISCARD hone_status hone_first_choice(hone_schedule *sch, const hone_target *target,
                                              uint64_t constants, const hone_variant_rules *rules);
 
