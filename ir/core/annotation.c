@@ -33,6 +33,7 @@ static const struct note {
     {"meta_schedule.tiling_structure",             NOTE_TEXT},
     {"meta_schedule.auto_tensorize",               NOTE_TEXT},
     {"meta_schedule.auto_tensorize_init",          NOTE_TEXT},
+    {"hone.chunk",                                 NOTE_INT },
     {"software_pipeline_stage",                    NOTE_INTS},
     {"software_pipeline_order",                    NOTE_INTS},
     {"software_pipeline_async_stages",             NOTE_INTS},

@@ -7,7 +7,8 @@
  *       an innermost loop of open length that is contiguous:          split ─► vectorize
  *       a reduction: the outermost loop gets the unroll limit as a pragma
  *
- * A block that is one contiguous run through memory becomes one loop, cut into vectors. Everything
+ * A block that is one contiguous run through memory becomes one loop, cut into vectors, or two,
+ * where chunks are wished for: compilers keep other things in registers then. Everything
  * is done through recorded primitives, so a trace that contains it replays without looking at
  * strides again; what a primitive refuses is left out. Source: MetaSchedule's postprocessor
  * RewriteParallelVectorizeUnroll.
@@ -21,6 +22,7 @@
 typedef struct limits {
     int64_t jobs;   /* wanted: parallel iterations; 1 = none */
     int64_t vector; /* elements */
+    int64_t chunk;  /* vectors of a run; 1 = there are none */
     int64_t unroll; /* steps; 0 = none */
     bool is_explicit;
 } limits;
@@ -132,6 +134,14 @@ static hone_status split_in_two(nest *n, int64_t inner) {
     return HONE_OK;
 }
 
+/* for v in all  ⇒  for c in all / chunk: for v in chunk, where some length of them divides all. */
+static hone_status cut_chunks(nest *n, int64_t vectors) {
+    int64_t chunk = n->lim->chunk < vectors ? n->lim->chunk : vectors;
+    while (chunk > 1 && vectors % chunk != 0)
+        chunk--;
+    return chunk > 1 && chunk < vectors ? split_in_two(n, chunk) : HONE_OK;
+}
+
 /* The whole nest is one run of `total` elements. */
 static hone_status rewrite_run(nest *n, int64_t total) {
     HONE_TRY(fuse(n, 0, n->count - 1));
@@ -139,6 +149,7 @@ static hone_status rewrite_run(nest *n, int64_t total) {
     if (inner >= total) return optional(hone_sch_vectorize(n->sch, n->rvs[0]));
     HONE_TRY(split_in_two(n, inner));
     HONE_TRY(optional(hone_sch_vectorize(n->sch, n->rvs[1])));
+    HONE_TRY(cut_chunks(n, (total + inner - 1) / inner));
     return n->lim->jobs > 1 ? optional(hone_sch_parallel(n->sch, n->rvs[0])) : HONE_OK;
 }
 
@@ -233,6 +244,7 @@ static hone_status take(hone_schedule *sch, hone_rv root, const hone_attrs *attr
 static bool has_work(const hone_attrs *attrs) {
     return hone_attrs_find(attrs, HONE_ANNOTATION_PARALLEL) ||
            hone_attrs_find(attrs, HONE_ANNOTATION_VECTORIZE) ||
+           hone_attrs_find(attrs, HONE_ANNOTATION_CHUNK) ||
            hone_attrs_find(attrs, HONE_ANNOTATION_UNROLL_EXPLICIT) ||
            hone_attrs_find(attrs, HONE_ANNOTATION_UNROLL_IMPLICIT);
 }
@@ -242,6 +254,7 @@ static hone_status read_limits(hone_schedule *sch, hone_rv root, const hone_attr
     int64_t implicit, explicit;
     HONE_TRY(take(sch, root, attrs, HONE_ANNOTATION_PARALLEL, 1, &out->jobs));
     HONE_TRY(take(sch, root, attrs, HONE_ANNOTATION_VECTORIZE, 1, &out->vector));
+    HONE_TRY(take(sch, root, attrs, HONE_ANNOTATION_CHUNK, 1, &out->chunk));
     HONE_TRY(take(sch, root, attrs, HONE_ANNOTATION_UNROLL_EXPLICIT, 0, &explicit));
     HONE_TRY(take(sch, root, attrs, HONE_ANNOTATION_UNROLL_IMPLICIT, 0, &implicit));
     out->is_explicit = explicit > 0;

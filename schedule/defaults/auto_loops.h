@@ -7,7 +7,8 @@
  * in parallel;
  *   - the innermost contiguous data-parallel loops are fused and vectorized, as long as their
  * product stays within the vector limit (a single loop may be longer: lowering cuts it);
- *   - the unroll limit is left as pragma annotations for lowering.
+ *   - the unroll limit is left as pragma annotations for lowering;
+ *   - a nest that is one run through memory goes over it in chunks of so many vectors at most.
  * Reductions are decomposed at their outermost reduce loop.
  */
 #ifndef HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
@@ -19,6 +20,7 @@
 #define HONE_ANNOTATION_VECTORIZE "meta_schedule.vectorize"
 #define HONE_ANNOTATION_UNROLL_EXPLICIT "meta_schedule.unroll_explicit"
 #define HONE_ANNOTATION_UNROLL_IMPLICIT "meta_schedule.unroll_implicit"
+#define HONE_ANNOTATION_CHUNK "hone.chunk"
 #define HONE_ANNOTATION_TILING "meta_schedule.tiling_structure"
 #define HONE_PRAGMA_UNROLL_STEP "pragma_auto_unroll_max_step"
 #define HONE_PRAGMA_UNROLL_EXPLICIT "pragma_unroll_explicit"

@@ -28,7 +28,8 @@ static const struct row rows[] = {
     {"sum of all",                2,  4,  "sch.rfactor(",                 NULL                 },
     {"sum of columns",            3,  3,  "\"SSRSRS\"",                   "sch.rfactor("       },
     {"elementwise chain",         1,  1,  "sch.compute_inline(",          "sample_perfect_tile"},
-    {"transpose",                 1,  1,  "meta_schedule.vectorize",      "unroll"             },
+    {"transpose",                 9,  9,  "meta_schedule.vectorize",      "unroll_explicit"    },
+    {"transpose",                 9,  9,  "sch.cache_write(",             NULL                 },
     {"dense of ones",             1,  1,  "meta_schedule.parallel",       "sample_perfect_tile"},
     {"softmax",                   4,  32, "sch.rfactor(",                 NULL                 },
 };

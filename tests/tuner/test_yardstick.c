@@ -9,6 +9,7 @@
 #include "compile/first_schedule.h"
 #include "ir/identity/structural.h"
 #include "lower/ground/lower.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
@@ -22,7 +23,7 @@ static const struct row {
     const char *work;
     const char *set;     /* of schedules */
     const char *columns; /* a text of the sketches to look at */
-    int64_t rows;        /* of the tile by hand; all else is tried */
+    int64_t rows;        /* of the tile by hand; all else is tried; 0: all is */
 } rows[] = {
     {"matmul_128",         "avx2",   ", 16],", 6},
     {"matmul_1024",        "avx2",   ", 16],", 6},
@@ -175,6 +176,64 @@ static void check_row(void **state) {
     assert_true(is_held);
 }
 
+/* ---- elementwise work and transposes ---- */
+
+static const struct row map_rows[] = {
+    {"gelu_1000000",        "avx512", "hone.chunk",                            0},
+    {"gelu_1000000",        "avx2",   "hone.chunk",                            0},
+    {"chain_1000000",       "avx512", "hone.chunk",                            0},
+    {"copy_1000000",        "avx2",   "hone.chunk",                            0},
+    {"transpose_1024x1024", "avx512", "reverse_compute_at(block=b11, loop=l8", 4},
+};
+
+static bool is_of_jobs(const hone_trace *sketch, uint32_t sampling) {
+    const hone_inst *next = sampling + 1 < sketch->count ? &sketch->insts[sampling + 1] : NULL;
+    return next && next->kind == HONE_INST_ANNOTATE && next->attrs[0].kind == HONE_VALUE_STRING &&
+           strcmp(next->attrs[0].u.s, HONE_ANNOTATION_PARALLEL) == 0;
+}
+
+/* Jobs are the last but one of what they may be, four for each thread; else all is tried. */
+
+static bool read_map_choices(const hone_trace *sketch, choices *out) {
+    *out = (choices){0};
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        const hone_inst *inst = &sketch->insts[i];
+        if (!hone_inst_is_sampling(inst->kind)) continue;
+        if (inst->kind != HONE_INST_SAMPLE_CATEGORICAL || out->count == MAX_CHOICES) return false;
+        bool is_made = is_of_jobs(sketch, i);
+        out->at[out->count] = i;
+        out->chosen[out->count] = is_made ? (int64_t)inst->attrs[0].count - 2 : 0;
+        out->candidates[out->count++] = is_made ? 0 : inst->attrs[0].count;
+    }
+    return out->count > 0;
+}
+
+static bool map_comes_to(fixture *f, const hone_trace *sketch, const struct row *row,
+                         hone_hash128 wanted) {
+    choices c;
+    if (!has_text(sketch, row->columns) || !read_map_choices(sketch, &c)) return false;
+    if (row->rows && !fix_rows(sketch, &c, row->rows)) return false;
+    hone_decision *decisions = hone_arena_zalloc(f->arena, (sketch->count + 1) * sizeof *decisions);
+    for (uint32_t k = 0; k < c.count; k++)
+        decisions[c.at[k]] = (hone_decision){1, &c.chosen[k]};
+    do {
+        if (gives(f, sketch, decisions, wanted)) return true;
+    } while (next_choice(&c));
+    return false;
+}
+
+static void check_map_row(void **state) {
+    const struct row *row = *state;
+    fixture f;
+    set_up(&f, row);
+    hone_hash128 wanted = by_hand(&f, row);
+    bool is_held = false;
+    for (uint32_t i = 0; i < f.space.count && !is_held; i++)
+        is_held = map_comes_to(&f, &f.space.sketches[i], row, wanted);
+    tear_down(&f);
+    assert_true(is_held);
+}
+
 /* ---- default schedules of products with constants ---- */
 
 /* Three threads, so that numbers of jobs are no powers of two. */
@@ -304,6 +363,7 @@ static void check_turned_row(void **state) {
 
 int main(void) {
     int failed = HONE_RUN_ROWS("tuner/yardstick", rows, check_row);
+    failed += HONE_RUN_ROWS("tuner/yardstick, maps", map_rows, check_map_row);
     failed += HONE_RUN_ROWS("tuner/yardstick, constants", constant_rows, check_constant_row);
     return failed + HONE_RUN_ROWS("tuner/yardstick, turned", turned_rows, check_turned_row);
 }
