@@ -13,7 +13,8 @@
  * window that slides along them: its loop is unrolled around row1, and each read serves all places
  * of the window. Where less than half is shared (strides), rows go one by one, as what a step has
  * read serves the next steps along the columns. Small windows are unrolled as a whole, and their
- * padding is read as masked vectors where the image lies (default_padding.c).
+ * padding is read as masked vectors where the image lies (default_padding.c). So it is where lanes
+ * are channels, which share vectors of weights, but nothing of the image.
  */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
@@ -159,6 +160,8 @@ static bool is_read_once(const hone_default_nest *n, uint32_t count, const hone_
  * the next place is on, and the next tap. */
 typedef struct window {
     int64_t step, tap, taps;
+    bool skips;    /* something is read along the columns that leaves elements out */
+    bool is_alone; /* no lane reads what another one does (channels last) */
 } window;
 
 static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
@@ -217,77 +220,99 @@ static int64_t holding_rows(const hone_default_nest *n, int64_t vectors, const w
     return (left - vectors * (w->taps - step)) / (vectors * (1 + step));
 }
 
-/* Something is read along the columns that leaves elements out. */
-static bool is_strided(const hone_default_nest *n, hone_node_id column) {
+/* What the columns of a window read. */
+static void look_along(const hone_default_nest *n, hone_node_id column, window *w) {
     const hone_block *block = hone_func_node(n->sch->func, n->facts.block)->u.block.block;
     int64_t stride;
+    w->skips = false;
+    w->is_alone = true;
     for (uint32_t r = 0; r < block->read_count; r++) {
-        if (strides_in(n, &block->reads[r], column, &stride) && stride > 1) return true;
+        bool is_known = strides_in(n, &block->reads[r], column, &stride);
+        if (is_known && stride > 1) w->skips = true;
+        if (!is_known || stride == 0) w->is_alone = false;
     }
-    return false;
 }
 
 /* Rows of tiles that are unrolled as wholes, 0 where there would be too much of them: tiles at the
- * edges of an image are others, and fewer rows than registers hold share too little. */
+ * edges of an image are others, and fewer rows than registers hold share too little. They go one
+ * by one where they do not share half, or where lanes are alone and sums are enough. */
 static int64_t whole_rows(const hone_default_nest *n, int64_t columns, int64_t extent,
-                          const window *w) {
+                          const window *w, bool *out_is_apart) {
     int64_t vectors = (columns + n->lanes - 1) / n->lanes;
     int64_t across = (extent + columns - 1) / columns;
     int64_t kinds = EDGES * (across < EDGES ? across : EDGES);
     int64_t whole = MAX_WHOLE / (kinds * vectors) / n->facts.reduce;
-    if (!shares_half(w)) return APART_SUMS / vectors < whole ? APART_SUMS / vectors : whole;
-    int64_t rows = holding_rows(n, vectors, w);
-    return rows <= whole ? rows : 0;
+    int64_t apart = APART_SUMS / vectors, held = holding_rows(n, vectors, w);
+    *out_is_apart = !shares_half(w) || held > whole;
+    if (!*out_is_apart) return held;
+    bool is_enough = apart <= whole && 4 * apart * vectors >= 3 * APART_SUMS;
+    if (shares_half(w)) return w->is_alone && is_enough ? apart : 0;
+    return apart < whole ? apart : whole;
 }
 
 /* Tiles of a window that are unrolled as wholes. Where registers are few and masks are vectors,
- * columns stay as they are, and weights have to be in registers or what they are multiplied with
- * in pieces; else one or two vectors, as long as that leaves some rows. */
-static bool plan_whole(const hone_default_nest *n, uint32_t row, bool skips, const window *w,
-                       plan *p) {
+ * columns stay as they are, and weights have to be in registers, unless it is vectors that they
+ * are or what they are multiplied with lies in pieces; else one or two vectors, as long as that
+ * leaves some rows. */
+static bool plan_whole(const hone_default_nest *n, uint32_t row, const window *w, plan *p) {
     int64_t extent = n->facts.extents[p->column], rows = 0, columns = p->columns;
-    bool has_many = n->limits->vector_registers >= MANY_REGISTERS;
+    bool has_many = n->limits->vector_registers >= MANY_REGISTERS, is_apart = false;
     bool holds_weights = has_many || w->taps <= n->limits->vector_registers / 4;
-    if (!holds_weights && !skips) return false;
+    if (!holds_weights && !w->skips && !w->is_alone) return false;
     for (int64_t vectors = has_many ? WINDOW_VECTORS : 1; vectors > 0 && rows < WINDOW_ROWS;
          vectors--) {
         if (has_many) columns = column_tile(n, extent, 1, vectors);
-        rows = whole_rows(n, columns, extent, w);
+        rows = whole_rows(n, columns, extent, w, &is_apart);
     }
     if (rows < 2) return false;
     p->columns = columns;
     p->rows = row_tile(n->facts.extents[row], rows);
     p->is_whole = true;
+    p->is_apart = is_apart;
     return true;
 }
 
-static void plan_rows(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
-                      uint32_t reduce, const window *w, plan *p) {
+static void plan_rows(const hone_default_nest *n, uint32_t row, uint32_t reduce, const window *w,
+                      plan *p) {
     int64_t vectors = (p->columns + n->lanes - 1) / n->lanes;
-    bool shares = shares_half(w), skips = is_strided(n, loops[p->column]);
-    if (w->step >= w->taps * w->tap) return;
-    if (!plan_whole(n, row, skips, w, p)) {
-        int64_t most = shares ? sharing_rows(n, vectors, w) : 0;
+    bool may_share = !w->is_alone || n->limits->vector_registers >= MANY_REGISTERS;
+    if (!plan_whole(n, row, w, p)) {
+        int64_t most = shares_half(w) && may_share ? sharing_rows(n, vectors, w) : 0;
         if (most < 2) return;
         p->rows = row_tile(n->facts.extents[row], most);
-        p->is_whole = false;
+        p->is_whole = p->is_apart = false;
     }
     p->row = (int32_t)row;
     p->window = (int32_t)reduce;
-    p->is_apart = !shares;
 }
 
-/* Rows that a window slides along, of the last pair of loops that is one. */
+/* The reduce loop whose window slides along a row with the nearest taps; -1: there is none. */
+static int32_t find_window(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
+                           window *io_best) {
+    int32_t best = -1;
+    window w = *io_best;
+    for (uint32_t i = 0; i < n->facts.loop_count; i++) {
+        int64_t taps = n->facts.extents[i];
+        if (n->facts.is_spatial[i] || taps < 2 || taps > MAX_WINDOW) continue;
+        if (!slides(n, loops, row, i, &w) || w.step >= w.taps * w.tap) continue;
+        if (best >= 0 && w.tap >= io_best->tap) continue;
+        best = (int32_t)i;
+        *io_best = w;
+    }
+    return best;
+}
+
+/* Rows that a window slides along, the last that there are; of those who share what they read
+ * without one, where lanes do not. */
 static void plan_window(const hone_default_nest *n, const hone_node_id *loops, plan *p) {
-    const hone_reduction_facts *f = &n->facts;
-    window w;
-    for (uint32_t row = 0; row < f->loop_count; row++) {
-        if (!f->is_spatial[row] || (int32_t)row == p->column || f->extents[row] == 1) continue;
-        for (uint32_t reduce = 0; reduce < f->loop_count; reduce++) {
-            int64_t taps = f->extents[reduce];
-            if (f->is_spatial[reduce] || taps < 2 || taps > MAX_WINDOW) continue;
-            if (slides(n, loops, row, reduce, &w)) plan_rows(n, loops, row, reduce, &w, p);
-        }
+    window w = {0};
+    look_along(n, loops[p->column], &w);
+    if (p->row >= 0 && !w.is_alone) return;
+    for (uint32_t row = 0; row < n->facts.loop_count; row++) {
+        bool is_row = n->facts.is_spatial[row] && (int32_t)row != p->column;
+        if (!is_row || n->facts.extents[row] == 1) continue;
+        int32_t reduce = find_window(n, loops, row, &w);
+        if (reduce >= 0) plan_rows(n, row, (uint32_t)reduce, &w, p);
     }
 }
 
@@ -345,7 +370,7 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
         p.rows = tile.rows;
         p.columns = tile.columns;
     }
-    if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, &p);
+    if (vectors <= MAX_VECTORS) plan_window(n, loops, &p);
     if (p.rows <= 1) p.row = p.window = -1;
     if (p.window < 0) p.is_apart = p.is_whole = false;
     p.is_row_last = wide_loops(f) > 2 && puts_rows_last(n, loops, &p);

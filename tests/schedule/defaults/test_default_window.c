@@ -28,22 +28,47 @@
     "                Y[vc, vy, vx] = T.float32(0)\n"                                               \
     "            Y[vc, vy, vx] += P[vc, vy * S + vdy * D, vx * S + vdx * D] * W[vc, vdy, vdx]\n"
 
+/* The same with channels last. */
+#define CHANNELS_LAST                                                                              \
+    "C, H, K, S, D, B = %d, %d, %d, %d, %d, %d\n"                                                  \
+    "O = (H + 2 * B - D * (K - 1) - 1) // S + 1\n"                                                 \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((H, H, C), \"float32\"), W: T.Buffer((K, K, C), \"float32\"), "          \
+    "Y: T.Buffer((O, O, C), \"float32\")):\n"                                                      \
+    "    P = T.alloc_buffer((H + 2 * B, H + 2 * B, C))\n"                                          \
+    "    for y, x, c in T.grid(H + 2 * B, H + 2 * B, C):\n"                                        \
+    "        with T.block(\"pad\"):\n"                                                             \
+    "            vy, vx, vc = T.axis.remap(\"SSS\", [y, x, c])\n"                                  \
+    "            P[vy, vx, vc] = T.if_then_else(B <= vy and vy < H + B and B <= vx and "           \
+    "vx < H + B, X[vy - B, vx - B, vc], T.float32(0))\n"                                           \
+    "    for y, x, c, dy, dx in T.grid(O, O, C, K, K):\n"                                          \
+    "        with T.block(\"conv\"):\n"                                                            \
+    "            vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSRR\", [y, x, c, dy, dx])\n"              \
+    "            with T.init():\n"                                                                 \
+    "                Y[vy, vx, vc] = T.float32(0)\n"                                               \
+    "            Y[vy, vx, vc] += P[vy * S + vdy * D, vx * S + vdx * D, vc] * W[vdy, vdx, vc]\n"
+
 static const struct row {
     const char *name;
     int channels, side, taps, stride, apart, border;
     bool has_padding; /* where there are many registers */
+    bool is_channels_last;
 } rows[] = {
-    {"one tile",            3, 7,  3,  1, 1, 1, false},
-    {"edges all around",    3, 37, 3,  1, 1, 1, false},
-    {"by two",              3, 23, 3,  2, 1, 1, false},
-    {"by two, an even one", 3, 24, 3,  2, 1, 1, false},
-    {"by three",            2, 25, 4,  3, 1, 2, false},
-    {"nothing in common",   2, 24, 3,  3, 1, 2, true },
-    {"holes",               3, 29, 3,  1, 2, 2, false},
-    {"five taps",           3, 28, 5,  1, 1, 2, false},
-    {"five taps by two",    2, 31, 5,  2, 1, 2, false},
-    {"two taps",            3, 12, 2,  1, 1, 1, false},
-    {"thirteen taps",       2, 20, 13, 1, 1, 6, true }, /* too much code */
+    {"one tile",                 3,  7,  3,  1, 1, 1, false, false},
+    {"edges all around",         3,  37, 3,  1, 1, 1, false, false},
+    {"by two",                   3,  23, 3,  2, 1, 1, false, false},
+    {"by two, an even one",      3,  24, 3,  2, 1, 1, false, false},
+    {"by three",                 2,  25, 4,  3, 1, 2, false, false},
+    {"nothing in common",        2,  24, 3,  3, 1, 2, true,  false},
+    {"holes",                    3,  29, 3,  1, 2, 2, false, false},
+    {"five taps",                3,  28, 5,  1, 1, 2, false, false},
+    {"five taps by two",         2,  31, 5,  2, 1, 2, false, false},
+    {"two taps",                 3,  12, 2,  1, 1, 1, false, false},
+    {"channels last",            21, 11, 3,  1, 1, 1, false, true },
+    {"channels last, by two",    32, 9,  3,  2, 1, 1, false, true },
+    {"channels last, holes",     16, 9,  3,  1, 2, 2, false, true },
+    {"channels last, five taps", 24, 9,  5,  1, 1, 2, false, true },
+    {"thirteen taps",            2,  20, 13, 1, 1, 6, true,  false}, /* too much code */
 };
 
 static bool has_block(const hone_func *func, const hone_default_limits *limits, const char *name) {
@@ -61,8 +86,8 @@ static bool has_block(const hone_func *func, const hone_default_limits *limits, 
 static void windows_are_right(void **state) {
     const struct row *row = *state;
     char text[2048];
-    snprintf(text, sizeof text, PADDED_WINDOW, row->channels, row->side, row->taps, row->stride,
-             row->apart, row->border);
+    snprintf(text, sizeof text, row->is_channels_last ? CHANNELS_LAST : PADDED_WINDOW,
+             row->channels, row->side, row->taps, row->stride, row->apart, row->border);
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(text, &module);
     bool is_right = true;
