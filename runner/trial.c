@@ -257,11 +257,15 @@ static bool is_alone(trial *t) {
     return was_left ? give_back(t) : true;
 }
 
+/* Nobody races with a kernel of one thread that calls nobody. */
+static bool is_single(const trial *t) {
+    return t->request->threads <= 1 && t->request->manifest.extern_count == 0;
+}
+
 /* A kernel of one thread that calls nobody has used none but its own. */
 static bool was_alone(trial *t) {
-    bool is_single = t->request->threads <= 1 && t->request->manifest.extern_count == 0;
     bool is_fresh = t->bench->trials == 1 || t->bench->options.is_card;
-    if (!is_single || is_fresh) return true;
+    if (!is_single(t) || is_fresh) return true;
     return hone_threads_were_left(t->bench->others_ns, 1) ? give_back(t) : true;
 }
 
@@ -302,13 +306,18 @@ static bool copy_outputs(trial *t) {
  * does less in later runs finds what the first one left. False when this machine could not. */
 static bool last_run(trial *t, int32_t *code) {
     int64_t ns;
-    t->turns = NULL; /* what is compared is at its own place */
-    hone_status st = hone_operands_end_turns(t->bench->cache, t->operands);
-    if (!st && t->operands->is_checked)
-        st = hone_operands_reset(t->bench->cache, t->operands, true);
+    if (!t->operands->is_checked) return true;
+    hone_status st = hone_operands_reset(t->bench->cache, t->operands, true);
     if (failed(t, HONE_FAILURE_LOAD_ERROR, st)) return false;
-    if (t->operands->is_checked) *code = run(t, 1, &ns);
+    *code = run(t, 1, &ns);
     return true;
+}
+
+/* What is compared is at its own place. */
+static bool end_turns(trial *t) {
+    t->turns = NULL;
+    return !failed(t, HONE_FAILURE_LOAD_ERROR,
+                   hone_operands_end_turns(t->bench->cache, t->operands));
 }
 
 static void probe_round_trip(trial *t) {
@@ -322,6 +331,13 @@ static void probe_round_trip(trial *t) {
 /* As in a model the first run lays out constants at many places, so its time says nothing. */
 static int32_t run_second(trial *t) {
     return t->request->cache == HONE_CACHE_MODEL ? run(t, 1, &t->first_ns) : 0;
+}
+
+/* Whether the first run was the kernel and nothing else: no constants were laid out in it, and what
+ * other processes did meanwhile is not in its time. */
+static bool first_counts(const trial *t) {
+    bool is_alike = t->request->weights == 0 || t->request->cache == HONE_CACHE_MODEL;
+    return is_alike && is_single(t) && !t->bench->options.is_card;
 }
 
 /* How fast this machine is now; NAN: that says nothing of a card. */
@@ -352,15 +368,19 @@ static bool time_it(trial *t) {
     double before = reference_time(bench);
     int32_t code = run_second(t);
     options.first_ns = t->first_ns;
+    options.first_counts = first_counts(t);
     if (!code) code = hone_timing_measure(&options, run, t, r);
     double after = reference_time(bench);
     r->times.measure_ns = now(t) - start;
-    bool has_run = code != 0 || last_run(t, &code);
+    /* who is far behind is not used: of one thread no second comparison is worth a run */
+    bool is_judged = code == 0 && r->stopped_early && is_single(t);
+    bool has_run = end_turns(t) && (code != 0 || is_judged || last_run(t, &code));
     drop_gate(t);
     r->reference_ns = (before + after) / 2;
     r->drift_flagged = !t->is_quiet || fabs(after / before - 1) > HONE_DRIFT_LIMIT;
     r->round_trip_ns = bench->round_trip_ns;
-    return has_run && returned_zero(t, code) && guards_hold(t) && heap_holds(t) && compare(t);
+    has_run = has_run && returned_zero(t, code) && guards_hold(t) && heap_holds(t);
+    return has_run && (is_judged || compare(t));
 }
 
 void hone_trial_run(hone_trial_bench *bench, const hone_run_request *request,

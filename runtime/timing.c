@@ -59,6 +59,14 @@ static bool is_hopeless(const timing *t, double each) {
     return ratio > SLOW_AT_FIRST_SIGHT && ratio > t->policy.slow_ratio;
 }
 
+/* Caches that are cold, and builds beside it, make a long run no slow_ratio longer. */
+static bool is_settled_by_first(const timing *t) {
+    const double first = (double)t->options->first_ns;
+    return t->options->first_counts && t->policy.incumbent_ns > 0 &&
+           first >= COLD_SAMPLES * (double)t->policy.min_sample_ns &&
+           first > t->policy.slow_ratio * t->policy.incumbent_ns;
+}
+
 /* Finds how many runs take about one sample. The first run was cold (caches, sleeping threads), so
  * its time says too much; only when it was far longer than a sample is it taken at its word. What
  * is run here warms up and is not counted, unless it settles the matter: then *out_verdict is its
@@ -67,7 +75,8 @@ static int32_t find_batch(timing *t, int64_t *out_batch, double *out_verdict) {
     const double sample = (double)t->policy.min_sample_ns;
     double each = (double)t->options->first_ns;
     *out_batch = 1;
-    *out_verdict = 0;
+    *out_verdict = is_settled_by_first(t) ? each : 0;
+    if (*out_verdict > 0) return 0;
     for (int look = 0; look < 2; look++) { /* of a short kernel even the second run may be cold */
         if (each >= (look ? 1 : COLD_SAMPLES) * sample) return 0;
         int32_t failed = run_batch(t, 1, &each);

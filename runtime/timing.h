@@ -9,6 +9,7 @@
 #ifndef HONE_RUNTIME_TIMING_H
 #define HONE_RUNTIME_TIMING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "measure/run.h"
@@ -21,6 +22,8 @@ typedef int32_t (*hone_timing_run)(void *ctx, int64_t count, int64_t *out_ns);
 typedef struct hone_timing_options {
     hone_timing_policy policy; /* as given: defaults are filled in */
     int64_t first_ns;          /* how long the first, checked run took; 0 = not known */
+    bool first_counts;         /* it did what all runs do, and its time is of nothing else: a long
+                                  one settles that a kernel is far behind */
     int64_t budget_ns;         /* never start a sample after this much time; 0 = no limit */
     const hone_clock *clock;   /* of the budget, where more than runs takes time: flushing caches,
                                   what others do between them; NULL = what runs say */

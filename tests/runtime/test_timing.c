@@ -120,6 +120,40 @@ static void check_row(void **state) {
     }
 }
 
+/* A first run that was the kernel alone and long settles who is far behind; nobody else. */
+static void a_long_first_run_settles_it(void **state) {
+    (void)state;
+    static const struct {
+        int64_t first_ns;
+        double incumbent_ns, slow_ratio;
+        bool counts, settles;
+    } cases[] = {
+        {40 * MS, 10e6, 0,   true,  true },
+        {40 * MS, 10e6, 0,   false, false}, /* constants, or others, are in its time */
+        {40 * MS, 20e6, 0,   true,  false}, /* twice as slow may be cold caches and builds */
+        {40 * MS, 10e6, 5,   true,  false}, /* it is allowed to be */
+        {40 * MS, 0,    0,   true,  false}, /* nobody is known who is faster */
+        {5 * MS,  1e6,  0,   true,  false}, /* too short to know */
+        {40 * MS, 20e6, 1.5, true,  true },
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        fake f = {.each_ns = (double)cases[i].first_ns, .rng = hone_test_rng(1)};
+        const hone_timing_options options = {
+            .policy = {.incumbent_ns = cases[i].incumbent_ns, .slow_ratio = cases[i].slow_ratio},
+            .first_ns = cases[i].first_ns,
+            .first_counts = cases[i].counts
+        };
+        hone_run_result r;
+        hone_run_result_init(&r);
+        assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
+        assert_int_equal(f.calls == 0, cases[i].settles);
+        assert_true(r.sample_count >= 1 && r.batch == 1);
+        assert_true(fabs(r.median_ns / (double)cases[i].first_ns - 1) < 1e-6);
+        if (cases[i].settles) assert_true(r.stopped_early);
+        hone_run_result_deinit(&r);
+    }
+}
+
 /* Who waited once is not taken for one that is slow, whichever of its calls that was. */
 static void one_wait_condemns_nobody(void **state) {
     (void)state;
@@ -207,10 +241,12 @@ static void time_between_runs_is_bounded(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_wait_condemns_nobody), cmocka_unit_test(cold_starts_do_not_count),
-        cmocka_unit_test(failures_end_it), cmocka_unit_test(zero_times_are_survived),
-        cmocka_unit_test(time_between_runs_is_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_long_first_run_settles_it),
+                                       cmocka_unit_test(one_wait_condemns_nobody),
+                                       cmocka_unit_test(cold_starts_do_not_count),
+                                       cmocka_unit_test(failures_end_it),
+                                       cmocka_unit_test(zero_times_are_survived),
+                                       cmocka_unit_test(time_between_runs_is_bounded)};
     return HONE_RUN_ROWS("runtime/timing", rows, check_row) +
            cmocka_run_group_tests_name("runtime/timing_edges", tests, NULL, NULL);
 }
