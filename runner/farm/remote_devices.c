@@ -20,14 +20,24 @@ static const char *of_which(const runner_remote *r) {
     return r->other_count ? " of this target" : "";
 }
 
+typedef struct missing {
+    char text[HONE_FARM_NAME_BYTES + 64];
+} missing;
+
+/* "no device 'pi4' of this target"; any will do as long as none was asked for or found. */
+static missing no_device(const runner_remote *r) {
+    missing m = {"no device"};
+    if (r->device_key[0])
+        snprintf(m.text, sizeof m.text, "no device '%s'%s", r->device_key, of_which(r));
+    return m;
+}
+
 /* What the progress line says. */
 static void make_note(runner_remote *r) {
     if (!remote_is_up(r)) {
         snprintf(r->note, sizeof r->note, "no tracker");
-    } else if (r->device_count == 0 && !r->device_key[0]) {
-        snprintf(r->note, sizeof r->note, "no device");
     } else if (r->device_count == 0) {
-        snprintf(r->note, sizeof r->note, "no device '%s'%s", r->device_key, of_which(r));
+        snprintf(r->note, sizeof r->note, "%s", no_device(r).text);
     } else {
         snprintf(r->note, sizeof r->note, "%u device%s", r->device_count,
                  r->device_count == 1 ? "" : "s");
@@ -59,10 +69,9 @@ static void log_change(const runner_remote *r, uint32_t before) {
     const hone_log *log = r->link.log;
     if (r->device_count == before) return;
     if (r->device_count == 0 && r->waits_for_devices) {
-        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s'%s is there: waiting for one", r->device_key,
-                 of_which(r));
+        HONE_LOG(log, HONE_LOG_WARNING, "%s is there: waiting for one", no_device(r).text);
     } else if (r->device_count == 0) {
-        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s'%s is there", r->device_key, of_which(r));
+        HONE_LOG(log, HONE_LOG_WARNING, "%s is there", no_device(r).text);
     } else {
         HONE_LOG(log, HONE_LOG_INFO, "%u device%s '%s'", r->device_count,
                  r->device_count == 1 ? "" : "s", r->device_key);

@@ -160,8 +160,9 @@ static void put_session(hone_cli *cli, hone_table *table, const hone_db_rows *ro
     hone_table_add(table, "%.8s", s->id);
     hone_table_add(table, "%s", hone_wall_time_print(s->started_ns, when));
     hone_table_add(table, "%s", s->state);
+    bool is_known = s->ended_ns >= s->started_ns; /* else it runs, or clocks were set back */
     hone_table_add(table, "%s",
-                   s->ended_ns ? hone_duration_print(s->ended_ns - s->started_ns, took) : "-");
+                   is_known ? hone_duration_print(s->ended_ns - s->started_ns, took) : "-");
     hone_table_add(table, "%s", s->model ? s->model : "-");
     hone_table_add(table, "%s", s->command_line ? s->command_line : "-");
 }
