@@ -123,8 +123,9 @@ static bool role_fits(hone_tracker *t, tracker_peer *peer, const hone_farm_messa
     }
     if (!t->o.allowed || asked == HONE_FARM_ADMIN || asked == allowed) return true;
     tracker_refuse(t, peer, m, HONE_FARM_REFUSAL_ROLE,
-                   "this key belongs to a %s, it may not be a %s", hone_farm_role_name(allowed),
-                   hone_farm_role_name(asked));
+                   "this key belongs to %s %s, it may not be a %s",
+                   allowed == HONE_FARM_ADMIN ? "an" : "a", hone_farm_role_name(allowed),
+                   hone_farm_role_name(asked)); /* no admin: everybody may say that it is one */
     return false;
 }
 

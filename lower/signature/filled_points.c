@@ -3,8 +3,8 @@
  *
  * Only what touches the buffer is run, and what decides where it is touched: counters in small
  * private buffers (cells.h) are such. A loop that nothing of it depends on runs once: all its
- * iterations do the same. Under a condition that is not known stores count for nothing and loads as
- * if they happened. */
+ * iterations do the same. Under a condition that is not known stores count for nothing, unless both
+ * its cases store there, and loads as if they happened. */
 
 #include "ir/core/fold.h"
 #include "ir/core/touches.h"
@@ -26,8 +26,9 @@ typedef struct runner {
     uint32_t followed_count;
     uint8_t *is_there; /* by element: written */
     int64_t element_count, there_count, step_count;
-    int64_t lane; /* of a vector, while its elements are looked at */
-    bool is_sure; /* what is run happens */
+    int64_t *stored; /* elements that were written, the last one last */
+    int64_t lane;    /* of a vector, while its elements are looked at */
+    bool is_sure;    /* what is run happens */
     bool has_failed;
     hone_status status;
 } runner;
@@ -129,7 +130,7 @@ static void store(runner *r, const hone_expr *const *indices, uint32_t lanes) {
         int64_t at;
         if (!element_at(r, r->buffer, indices, &at) || r->is_there[at]) continue;
         r->is_there[at] = 1;
-        r->there_count++;
+        r->stored[r->there_count++] = at;
     }
 }
 
@@ -165,8 +166,8 @@ static void load_all(runner *r, const hone_expr *e) {
 static void run(runner *r, hone_node_id id);
 
 static void run_children(runner *r, hone_node_id parent) {
-    for (hone_node_id c = hone_func_node(r->func, parent)->first; c != HONE_NO_ID && !r->has_failed;
-         c = hone_func_node(r->func, c)->next) {
+    for (hone_node_id c = hone_func_node(r->func, parent)->first;
+         c != HONE_NO_ID && !r->has_failed && !r->status; c = hone_func_node(r->func, c)->next) {
         if (hone_func_node(r->func, c)->kind != HONE_NODE_ELSE) run(r, c);
     }
 }
@@ -222,13 +223,62 @@ static void run_while(runner *r, hone_node_id id) {
     }
 }
 
+/* Takes back what was written since there were `count`; these elements, owned, or NULL. */
+static int64_t *take_back(runner *r, int64_t count) {
+    size_t taken = (size_t)(r->there_count - count);
+    int64_t *elements = hone_calloc(taken + 1, sizeof *elements);
+    if (!elements) r->status = LOWER_NO_MEMORY();
+    for (size_t i = 0; i < taken; i++) {
+        int64_t at = r->stored[(size_t)count + i];
+        r->is_there[at] = 0;
+        if (elements) elements[i] = at;
+    }
+    r->there_count = count;
+    return elements;
+}
+
+/* Keeps of what was written since there were `count` what is among these elements. */
+static void keep_common(runner *r, int64_t count, const int64_t *elements, int64_t element_count) {
+    enum { HERE = 1, THERE = 2 };
+    int64_t end = r->there_count;
+    for (int64_t i = 0; i < element_count; i++)
+        r->is_there[elements[i]] |= THERE;
+    r->there_count = count;
+    for (int64_t i = count; i < end; i++) {
+        int64_t at = r->stored[i];
+        if (r->is_there[at] & THERE)
+            r->stored[r->there_count++] = at;
+        else
+            r->is_there[at] = 0;
+    }
+    for (int64_t i = 0; i < element_count; i++)
+        r->is_there[elements[i]] &= HERE;
+}
+
+/* One of two happens, it is not known which: what both write is written. */
+static void run_either(runner *r, hone_node_id one, hone_node_id other) {
+    int64_t before = r->there_count;
+    forget_below(r, one);
+    run_children(r, one);
+    int64_t count = r->there_count - before;
+    int64_t *elements = take_back(r, before);
+    forget_below(r, one);
+    run_children(r, other);
+    forget_below(r, one);
+    if (elements) keep_common(r, before, elements, count);
+    hone_free(elements);
+}
+
 static void run_if(runner *r, hone_node_id id) {
     const hone_node *node = hone_func_node(r->func, id);
     hone_node_id other = node->last;
     bool has_else = other != HONE_NO_ID && hone_func_node(r->func, other)->kind == HONE_NODE_ELSE;
     int64_t holds;
     load_all(r, node->u.eval.value);
-    if (!value_of(r, node->u.eval.value, &holds)) {
+    bool is_known = value_of(r, node->u.eval.value, &holds);
+    if (!is_known && has_else && r->is_sure) {
+        run_either(r, id, other);
+    } else if (!is_known) {
         run_perhaps(r, id);
         if (has_else) run_perhaps(r, other);
     } else if (holds) {
@@ -387,10 +437,11 @@ hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
     r.is_known = hone_calloc(vars, sizeof *r.is_known);
     r.values = hone_calloc(vars, sizeof *r.values);
     r.is_there = hone_calloc((size_t)r.element_count, 1);
+    r.stored = hone_calloc((size_t)r.element_count, sizeof *r.stored);
     r.cells = hone_calloc((size_t)func->buffer_count + 1, sizeof *r.cells);
     r.followed = hone_calloc((size_t)func->buffer_count + 1, sizeof *r.followed);
-    bool has_memory =
-        r.touches && r.moves && r.is_known && r.values && r.is_there && r.cells && r.followed;
+    bool has_memory = r.touches && r.moves && r.is_known && r.values && r.is_there && r.stored &&
+                      r.cells && r.followed;
     if (has_memory) {
         mark_moves(&r, all);
         if (!r.status) run_children(&r, HONE_NODE_TOP);
@@ -401,6 +452,7 @@ hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
     hone_free(r.is_known);
     hone_free(r.values);
     hone_free(r.is_there);
+    hone_free(r.stored);
     hone_free(r.cells);
     hone_free(r.followed);
     return has_memory ? r.status : LOWER_NO_MEMORY();

@@ -73,6 +73,12 @@ static void keys_have_roles(void **state) {
     farm_send(peer, &m);
     farm_expect_refused(peer, HONE_FARM_REFUSAL_ROLE, "belongs to a runner");
     farm_disconnect(peer);
+    peer = farm_connect(&w, &admin_keys);
+    farm_run(&w, HONE_NS_PER_S);
+    m = farm_hello_tuner(3, "");
+    farm_send(peer, &m);
+    farm_expect_refused(peer, HONE_FARM_REFUSAL_ROLE, "belongs to an admin, it may not be a tuner");
+    farm_disconnect(peer);
     peer = farm_connect(&w, &tuner_keys);
     farm_run(&w, HONE_NS_PER_S);
     m = farm_hello_runner(2, "", "pi4", 1);
