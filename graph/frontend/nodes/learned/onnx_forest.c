@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 128, MOST_WEIGHTS = 1 << 26 };
+enum { MOST_LEVELS = 128, MOST_WEIGHTS = 1 << 26, MOST_FEATURES = 1 << 30 };
 
 static const char *const comparisons[ONNX_TREE_COMPARISONS] = {
     "less_equal", "less", "greater_equal", "greater", "equal", "not_equal"};
@@ -70,34 +70,44 @@ hone_status onnx_forest_measure(onnx_reader *r, onnx_forest *f) {
 
 /* ---- going down ---- */
 
+/* What nodes have, by place. All whole numbers are int32: what is taken from tables at places is
+ * gathered, and vectors hold twice as many of them as of int64. */
 typedef struct tables {
-    hone_garg features, values, yes, no, missing, modes; /* missing: of bool, or NONE */
+    hone_garg features, values, yes, no, modes;
     bool is_used[ONNX_TREE_COMPARISONS];
-    bool are_several;
+    bool are_several, any_missing; /* any_missing: features hold 2 * feature + whether NaN is so */
 } tables;
 
+static hone_status place_table(onnx_reader *r, int64_t count, const int64_t *values,
+                               hone_garg *out) {
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, values[i]);
+    return onnx_add_constant(r, tensor, out);
+}
+
 static hone_status make_tables(onnx_reader *r, const onnx_forest *f, tables *t) {
-    int64_t *modes = hone_arena_zalloc(r->arena, (size_t)f->count * sizeof *modes);
-    bool any = false;
+    const size_t bytes = (size_t)f->count * sizeof(int64_t);
+    int64_t *modes = hone_arena_zalloc(r->arena, bytes);
+    int64_t *features = hone_arena_copy(r->arena, f->features, bytes);
     int used = 0;
-    if (!modes) return HONE_NO_MEMORY("model");
+    if (!modes || !features) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->modes[i] == ONNX_TREE_LEAF) continue;
         modes[i] = f->modes[i];
-        any |= f->missing[i] != 0;
+        t->any_missing |= f->missing[i] != 0;
         used += !t->is_used[f->modes[i]];
         t->is_used[f->modes[i]] = true;
     }
     t->are_several = used > 1;
-    HONE_TRY(onnx_int_table(r, f->count, f->features, &t->features));
+    for (uint32_t i = 0; t->any_missing && i < f->count; i++)
+        features[i] = 2 * features[i] + (f->missing[i] != 0);
+    HONE_TRY(place_table(r, f->count, features, &t->features));
     HONE_TRY(onnx_number_table(r, f->dtype, 0, f->count, f->values, &t->values));
-    HONE_TRY(onnx_int_table(r, f->count, f->yes, &t->yes));
-    HONE_TRY(onnx_int_table(r, f->count, f->no, &t->no));
-    if (t->are_several) HONE_TRY(onnx_int_table(r, f->count, modes, &t->modes));
-    t->missing = (hone_garg){.kind = HONE_GARG_NONE};
-    if (!any) return HONE_OK;
-    HONE_TRY(onnx_int_table(r, f->count, f->missing, &t->missing));
-    return onnx_with_scalar(r, "not_equal", t->missing, 0, &t->missing);
+    HONE_TRY(place_table(r, f->count, f->yes, &t->yes));
+    HONE_TRY(place_table(r, f->count, f->no, &t->no));
+    return t->are_several ? place_table(r, f->count, modes, &t->modes) : HONE_OK;
 }
 
 /* What each node says of its number: in the way that all have, or each in its own. */
@@ -122,14 +132,17 @@ static hone_status compare(onnx_reader *r, const tables *t, hone_garg at, hone_g
 }
 
 static hone_status go_down(onnx_reader *r, const tables *t, hone_garg x, hone_garg *io) {
-    hone_garg args[2] = {x, {0}}, number, is_so, yes, no, missing, tracks;
+    hone_garg args[2] = {x, {0}}, code, number, is_so, yes, no, missing, tracks;
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
-    HONE_TRY(onnx_emit_take(r, t->features, *io, 0, &args[1]));
+    HONE_TRY(onnx_emit_take(r, t->features, *io, 0, &code));
+    args[1] = code;
+    if (t->any_missing) HONE_TRY(onnx_with_scalar(r, "right_shift", code, 1, &args[1]));
     HONE_TRY(onnx_emit(r, "gather_elements", 2, args, 1, &axis, &number));
     HONE_TRY(compare(r, t, *io, number, &is_so));
-    if (t->missing.kind != HONE_GARG_NONE) {
+    if (t->any_missing) {
         HONE_TRY(onnx_emit1(r, "isnan", number, &missing));
-        HONE_TRY(onnx_emit_take(r, t->missing, *io, 0, &tracks));
+        HONE_TRY(onnx_with_scalar(r, "bitwise_and", code, 1, &tracks));
+        HONE_TRY(onnx_with_scalar(r, "not_equal", tracks, 0, &tracks));
         HONE_TRY(onnx_emit2(r, "logical_and", missing, tracks, &missing));
         HONE_TRY(onnx_emit2(r, "logical_or", is_so, missing, &is_so));
     }
@@ -141,8 +154,8 @@ static hone_status go_down(onnx_reader *r, const tables *t, hone_garg x, hone_ga
 static hone_status check_features(const onnx_forest *f, int64_t features) {
     for (uint32_t i = 0; i < f->count; i++) {
         bool is_leaf = f->modes[i] == ONNX_TREE_LEAF;
-        if (is_leaf || (f->features[i] >= 0 && (features < 0 || f->features[i] < features)))
-            continue;
+        int64_t bound = features < 0 ? MOST_FEATURES : features;
+        if (is_leaf || (f->features[i] >= 0 && f->features[i] < bound)) continue;
         return HONE_ERROR(HONE_CODE_INVALID, "node %u compares feature %lld of %lld", i,
                           (long long)f->features[i], (long long)features);
     }
@@ -159,7 +172,7 @@ static hone_status find_leaves(onnx_reader *r, const onnx_forest *f, hone_garg *
     HONE_TRY(check_features(f, hone_expr_const(info->shape[1])));
     HONE_TRY(make_tables(r, f, &t));
     const hone_expr *shape[] = {info->shape[0], hone_extent_int(&r->ir, f->trees)};
-    HONE_TRY(onnx_int_table(r, f->trees, f->roots, &args[0]));
+    HONE_TRY(place_table(r, f->trees, f->roots, &args[0]));
     HONE_TRY(onnx_make_ints(r, 2, shape, 1, &args[1]));
     HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out));
     for (uint32_t i = 0; i < f->levels; i++)
