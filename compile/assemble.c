@@ -355,30 +355,10 @@ static hone_status write_cubin(assembly *a) {
 
 /* ---- text ---- */
 
-/* What a PTX module begins with, up to its address size; it stands there once. The same for all
- * kernels of a target. */
-static size_t ptx_head_bytes(const part_kernel *k) {
-    static const char last[] = "\n.address_size ";
-    const char *text = k->object, *end = text + k->object_bytes;
-    const char *found = memmem(text, k->object_bytes, last, sizeof last - 1);
-    const char *line = found ? memchr(found + 1, '\n', (size_t)(end - found - 1)) : NULL;
-    return line ? (size_t)(line + 1 - text) : 0;
-}
-
-/* All kernels as one text, which compilers take as one: what texts of C bring along they guard
- * themselves, symbols are of one kernel each. */
 static hone_status write_text(assembly *a) {
-    const hone_compile_emit_row *row = &hone_compile_emits[a->p->options->emit];
-    bool is_ptx = a->p->options->emit == HONE_COMPILE_PTX;
     hone_str text = {0};
-    for (size_t i = 0; i < a->p->kernels.count; i++) {
-        const part_kernel *k = &a->p->kernels.data[i];
-        hone_str_printf(&text, "%s%s kernel '%s', %s\n", i ? "\n" : "", row->comment, k->facts.name,
-                        hone_compile_source_name(k->facts.source));
-        size_t begin = i > 0 && is_ptx ? ptx_head_bytes(k) : 0;
-        hone_str_append_n(&text, k->object + begin, k->object_bytes - begin);
-    }
-    const char *path = output_name(a, row->ending);
+    parts_join_texts(a->p, &text);
+    const char *path = output_name(a, hone_compile_emits[a->p->options->emit].ending);
     hone_status st = path ? hone_str_check(&text) : parts_no_memory();
     if (!st) st = hone_fs_write_atomic(path, hone_str_text(&text), text.length);
     hone_str_deinit(&text);

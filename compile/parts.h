@@ -7,6 +7,7 @@
 #include "lower/signature/split_constants.h"
 #include "runtime/model/model_table.h"
 #include "runtime/model/weights_sum.h"
+#include "support/core/strbuf.h"
 #include "support/data/map.h"
 #include "support/data/vec.h"
 #include "support/os/fs.h"
@@ -169,6 +170,11 @@ bool parts_is_for_gpu(const parts *p);
 int64_t parts_alignment(const parts *p);
 /* Threads that the library's own pool has at most. */
 int32_t parts_threads(const parts *p);
+
+/* ---- join_texts.c ---- */
+
+/* Appends the texts of all kernels, for who reads them, or compiles them as one. */
+void parts_join_texts(const parts *p, hone_str *out);
 
 /* line_texts.c: makes the directory of the texts that line tables name; nothing when there are
  * none. */

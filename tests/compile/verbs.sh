@@ -30,6 +30,9 @@ expect 0 "wrote out/cnn.weights" "$hone" compile "$models/cnn_batch.onnx" -o out
 for emit in a obj llvm asm program; do
     expect 0 "wrote out/text" "$hone" compile "$models/mlp.onnx" -o out/text --emit $emit
 done
+# Labels of the same name in several kernels are of one each.
+expect 0 "" "$hone" compile "$models/cnn.onnx" -o out/several --emit asm
+expect 0 "" as -o out/several.o out/several.s
 grep -q "define i32" out/text.ll || expect 0 "define i32" cat out/text.ll
 expect 0 "" "$hone" verify out/text.py
 expect 0 "wrote .*/out/lines.lines/.*relu.py" "$hone" compile "$models/mlp.onnx" -o out/lines --lines
