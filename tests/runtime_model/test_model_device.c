@@ -354,6 +354,33 @@ static void loses_its_context(void **state) {
     unload(&m);
 }
 
+/* What fails while a graph is noted, which forbids to wait, is no failure of the call. */
+static void outlives_what_cannot_be_noted(void **state) {
+    static const struct {
+        const char *symbol;
+        int after; /* calls of it until the graph is noted */
+        device_model_kind kind;
+    } cases[] = {
+        {"cuLaunchKernel",       2, DEVICE_MODEL_TWO    },
+        {"cuLaunchKernel",       4, DEVICE_MODEL_SCRATCH},
+        {"cuMemcpyDtoDAsync_v2", 3, DEVICE_MODEL_COPY   },
+    };
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        loaded m = load();
+        vector x, y;
+        init(&x, true, 2);
+        init(&y, false, 2);
+        int64_t graphs = now().graphs;
+        fail_at(cases[i].symbol, cases[i].after, MACHINE_ERROR);
+        for (int n = 0; n < CALLS; n++)
+            call_well(&m, cases[i].kind, &x, &y);
+        fail_at(cases[i].symbol, 0, 0);
+        assert_int_equal(now().graphs, graphs);
+        unload(&m);
+    }
+}
+
 /* A graph that cannot be made is no failure: the launches are made as they are. */
 static const struct row {
     const char *symbol;
@@ -424,6 +451,7 @@ int main(void) {
         cmocka_unit_test(fails_to_look_on),
         cmocka_unit_test(refuses),
         cmocka_unit_test(loses_its_context),
+        cmocka_unit_test(outlives_what_cannot_be_noted),
     };
     open_fake();
     return HONE_RUN_ROWS("runtime_model/model_device", rows, check_row) +

@@ -36,10 +36,11 @@ static const char *error_text(const cuda_device *self, unsigned int code) {
     return self->cu.error_text(code, &text) || !text ? "" : text;
 }
 
-/* A context that has ended says so to everybody who waits. */
+/* A context that has ended says so to everybody who waits; while a graph is noted nobody may. */
 static int32_t failed(cuda_device *self, unsigned int code, const char *what) {
     if (!code) return HONE_MODEL_OK;
-    if (code != OUT_OF_MEMORY && self->stream && self->cu.stream_wait(self->stream))
+    bool may_wait = self->stream && self->now == self->stream;
+    if (code != OUT_OF_MEMORY && may_wait && self->cu.stream_wait(self->stream))
         self->base.is_lost = true;
     return hone_mt_fail(code == OUT_OF_MEMORY ? HONE_MODEL_NO_MEMORY : HONE_MODEL_FAILED,
                         "%s: %s, %s%s", what, error_name(self, code), error_text(self, code),
