@@ -17,6 +17,7 @@ enum { ELEMENTS = 1000, MACHINE_ERROR = 999, ROUNDS = 40 };
 
 static fake_cuda_fail_function *fail_at;
 static fake_cuda_look_function *look;
+static unsigned int (*last_error)(void);
 static const char *library_path;
 
 static void open_fake(void) {
@@ -25,10 +26,12 @@ static void open_fake(void) {
     library_path = path;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
-    void *symbols[] = {dlsym(library, "fake_cuda_fail"), dlsym(library, "fake_cuda_look")};
+    void *symbols[] = {dlsym(library, "fake_cuda_fail"), dlsym(library, "fake_cuda_look"),
+                       dlsym(library, "cudaGetLastError")};
     memcpy(&fail_at, &symbols[0], sizeof fail_at); /* ISO C has no cast for this */
     memcpy(&look, &symbols[1], sizeof look);
-    assert_true(fail_at && look);
+    memcpy(&last_error, &symbols[2], sizeof last_error);
+    assert_true(fail_at && look && last_error);
 }
 
 /* All that a trial does; a run that fails is a status here. */
@@ -75,54 +78,68 @@ static hone_status from_begin_to_end(hone_cuda_library library) {
 
 static const struct row {
     const char *symbol;
-    int calls; /* at least so many in all of it */
+    int calls[2]; /* at least so many in all of it, by the driver and by the runtime */
 } rows[] = {
-    {"cuInit",                   1},
-    {"cuDeviceGetCount",         1},
-    {"cuDeviceGet",              1},
-    {"cuDeviceGetName",          1},
-    {"cuDeviceTotalMem_v2",      1},
-    {"cuDeviceGetAttribute",     8},
-    {"cuDevicePrimaryCtxRetain", 1},
-    {"cuCtxPushCurrent_v2",      1},
-    {"cuStreamCreate",           1},
-    {"cuEventCreate",            2},
-    {"cuMemAlloc_v2",            4},
-    {"cuMemcpyHtoDAsync_v2",     1},
-    {"cuMemsetD8Async",          8},
-    {"cuModuleLoadDataEx",       2},
-    {"cuModuleGetFunction",      2},
-    {"cuFuncSetAttribute",       2},
-    {"cuEventRecord",            2},
-    {"cuLaunchKernel",           2},
-    {"cuEventElapsedTime",       1},
+    {"cuInit",                   {1, 0}},
+    {"cuDeviceGetCount",         {1, 2}},
+    {"cuDeviceGet",              {1, 0}},
+    {"cuDeviceGetName",          {1, 1}},
+    {"cuDeviceTotalMem_v2",      {1, 1}},
+    {"cuDeviceGetAttribute",     {8, 8}},
+    {"cuDevicePrimaryCtxRetain", {1, 0}},
+    {"cuCtxPushCurrent_v2",      {1, 0}},
+    {"cuCtxSetCurrent",          {0, 1}},
+    {"cuStreamCreate",           {1, 1}},
+    {"cuEventCreate",            {2, 2}},
+    {"cuMemAlloc_v2",            {4, 4}},
+    {"cuMemcpyHtoDAsync_v2",     {1, 1}},
+    {"cuMemsetD8Async",          {8, 8}},
+    {"cuModuleLoadDataEx",       {2, 2}},
+    {"cuModuleGetFunction",      {2, 2}},
+    {"cuFuncSetAttribute",       {2, 2}},
+    {"cuEventRecord",            {2, 2}},
+    {"cuLaunchKernel",           {2, 2}},
+    {"cuStreamSynchronize",      {2, 2}},
+    {"cuEventElapsedTime",       {1, 1}},
 };
+
+/* No memory, event or code, and no error that somebody else could take for an own one. */
+static void check_nothing_is_left(void) {
+    fake_cuda_record record;
+    look(&record);
+    assert_int_equal(record.allocations, 0);
+    assert_int_equal(record.events, 0);
+    assert_int_equal(record.modules, 0);
+    assert_int_equal(record.astray, 0);
+    assert_int_equal(last_error(), 0);
+}
+
+static void check_library(const struct row *row, hone_cuda_library library, int calls) {
+    int failed = 0;
+    for (int after = 0; after < ROUNDS; after++) {
+        fail_at(row->symbol, after, MACHINE_ERROR);
+        hone_status st = from_begin_to_end(library);
+        fail_at(row->symbol, 0, 0);
+        failed += st != HONE_OK;
+        hone_status_free(st);
+        check_nothing_is_left();
+        if (failed <= after) break; /* there are no more calls */
+    }
+    if (failed < calls) fail_msg("%d calls failed, want %d", failed, calls);
+}
 
 /* The n-th call of each function fails, for every n that there is. */
 static void check_row(void **state) {
     const struct row *row = *state;
-    fake_cuda_record record;
-    int failed = 0;
-    for (int after = 0; after < ROUNDS; after++) {
-        fail_at(row->symbol, after, MACHINE_ERROR);
-        hone_status st = from_begin_to_end(HONE_CUDA_DRIVER);
-        fail_at(row->symbol, 0, 0);
-        failed += st != HONE_OK;
-        hone_status_free(st);
-        look(&record);
-        assert_true(record.allocations == 0);
-        if (failed <= after) break; /* there are no more calls */
-    }
-    if (failed < row->calls) fail_msg("%d calls failed, want %d", failed, row->calls);
+    check_library(row, HONE_CUDA_DRIVER, row->calls[0]);
+    check_library(row, HONE_CUDA_RUNTIME, row->calls[1]);
 }
 
 static void goes_well_by_both(void **state) {
     (void)state;
-    fake_cuda_record record;
     HONE_ASSERT_OK(from_begin_to_end(HONE_CUDA_DRIVER));
     HONE_ASSERT_OK(from_begin_to_end(HONE_CUDA_RUNTIME));
-    look(&record);
-    assert_true(record.allocations == 0);
+    check_nothing_is_left();
 }
 
 /* Sizes of grids and blocks, shared bytes, and the number behind two addresses. */
