@@ -45,12 +45,27 @@
                   "                vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"                \
                   "                B[vi, vj, vk] = A[" index "] + A[vi, 0, 0]\n"
 
+#define CHUNKS(jobs, chunk, n)                                                                     \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((" #n ",), \"float32\"), B: T.Buffer((" #n ",), \"float32\")):\n"        \
+    "    with T.block(\"root\"):\n"                                                                \
+    "        T.block_attr({\"meta_schedule.parallel\": " #jobs                                     \
+    ", \"meta_schedule.vectorize\": 16, \"hone.chunk\": " #chunk "})\n"                            \
+    "        for i in range(" #n "):\n"                                                            \
+    "            with T.block(\"B\"):\n"                                                           \
+    "                vi = T.axis.spatial(" #n ", i)\n"                                             \
+    "                B[vi] = A[vi]\n"
+
 /* clang-format 14 crashes when it aligns this table */
 /* clang-format off */
 static const struct row {
     const char *name, *text, *loops;
 } rows[] = {
     {"a contiguous block is one loop", COPY_2D(4, 16, 8, 32, "vi, vj"), "p16 v16 "},
+    {"chunks that divide it, no longer than wished", CHUNKS(4, 7, 512), "p8 s4 v16 "},
+    {"of one thread", CHUNKS(1, 16, 512), "s2 s16 v16 "},
+    {"none divides it", CHUNKS(4, 7, 208), "p13 v16 "},
+    {"all of it would be one", CHUNKS(4, 32, 512), "p32 v16 "},
     {"one job: no threads", COPY_2D(1, 16, 8, 32, "vi, vj"), "s16 v16 "},
     {"no vectors", COPY_2D(4, 1, 8, 32, "vi, vj"), "p8 s32 "},
     {"a prime stays whole", COPY_2D(4, 16, 1, 31, "vi, vj"), "v31 "},
