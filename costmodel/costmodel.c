@@ -154,14 +154,30 @@ void hone_costmodel_get_quality(hone_costmodel *model, hone_costmodel_quality *o
 
 /* ---- ranking ---- */
 
+static hone_status begin_asking(hone_costmodel *model, const hone_costmodel_rows *candidates,
+                                size_t count, float *out) {
+    assert(model && (candidates || !count) && (out || !count));
+    for (size_t i = 0; i < count; i++) {
+        out[i] = 0;
+        HONE_TRY(check_rows(model, &candidates[i], i));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_costmodel_doubt(hone_costmodel *model, const hone_hash128 *group,
+                                 const hone_costmodel_rows *candidates, size_t count,
+                                 float *out_doubts) {
+    assert(group);
+    HONE_TRY(begin_asking(model, candidates, count, out_doubts));
+    if (!count || !model->vt->doubt) return HONE_OK;
+    return model->vt->doubt(model, group, candidates, count, out_doubts);
+}
+
 hone_status hone_costmodel_score(hone_costmodel *model, const hone_hash128 *group,
                                  const hone_costmodel_rows *candidates, size_t count,
                                  float *out_scores) {
-    assert(model && group && (candidates || !count) && (out_scores || !count));
-    for (size_t i = 0; i < count; i++) {
-        out_scores[i] = 0;
-        HONE_TRY(check_rows(model, &candidates[i], i));
-    }
+    assert(group);
+    HONE_TRY(begin_asking(model, candidates, count, out_scores));
     if (!count) return HONE_OK;
     return model->vt->score(model, group, candidates, count, out_scores);
 }

@@ -91,6 +91,13 @@ HONE_NODISCARD hone_status hone_costmodel_score(hone_costmodel *model, const hon
                                                 const hone_costmodel_rows *candidates, size_t count,
                                                 float *out_scores);
 
+/* How far each candidate is from all that was measured of its group, in units of scores: what it
+ * may be better than its score. 0 where one that looks like it was measured, and for all while
+ * nothing is known of the group. */
+HONE_NODISCARD hone_status hone_costmodel_doubt(hone_costmodel *model, const hone_hash128 *group,
+                                                const hone_costmodel_rows *candidates, size_t count,
+                                                float *out_doubts);
+
 void hone_costmodel_get_quality(hone_costmodel *model, hone_costmodel_quality *out_quality);
 
 #endif

@@ -20,6 +20,9 @@ typedef struct hone_costmodel_vtable {
     hone_status (*train)(hone_costmodel *self);
     hone_status (*score)(hone_costmodel *self, const hone_hash128 *group,
                          const hone_costmodel_rows *candidates, size_t count, float *out_scores);
+    /* NULL: it knows no doubt */
+    hone_status (*doubt)(hone_costmodel *self, const hone_hash128 *group,
+                         const hone_costmodel_rows *candidates, size_t count, float *out_doubts);
     void (*quality)(hone_costmodel *self, hone_costmodel_quality *out_quality);
 } hone_costmodel_vtable;
 

@@ -162,6 +162,21 @@ static hone_status score(hone_costmodel *base, const hone_hash128 *group,
     return HONE_OK;
 }
 
+/* Of a model that is not trusted everything is doubtful alike. */
+static hone_status doubt(hone_costmodel *base, const hone_hash128 *group,
+                         const hone_costmodel_rows *candidates, size_t count, float *out_doubts) {
+    xgboost_model *self = as_xgboost(base);
+    hone_mutex_lock(&self->swap);
+    nearby *near = self->trusted ? nearby_retain(self->near) : NULL;
+    hone_mutex_unlock(&self->swap);
+    for (size_t i = 0; i < count; i++) {
+        out_doubts[i] =
+            (float)nearby_doubt(near, group, &candidates[i], base->options.feature_count);
+    }
+    nearby_release(near);
+    return HONE_OK;
+}
+
 static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
     xgboost_model *self = as_xgboost(base);
     out->samples = (int64_t)self->history.seen;
@@ -179,6 +194,7 @@ static const hone_costmodel_vtable xgboost_vtable = {
     .is_due = is_due,
     .train = train,
     .score = score,
+    .doubt = doubt,
     .quality = quality,
 };
 

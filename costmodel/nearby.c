@@ -351,18 +351,40 @@ static void add_opinion(double value, double spread, double *io_sum, int *io_cou
     ++*io_count;
 }
 
+/* In units of a score: scores of the samples are so far from each other. */
+static double unit_of(const group *g) {
+    return g->spread_own > LEAST_SPREAD ? g->spread_own : 1;
+}
+
+static void place_rows(const group *g, const hone_costmodel_rows *rows, uint32_t columns,
+                       float *out_point) {
+    float described[MOST_COLUMNS + 1];
+    assert(columns <= MOST_COLUMNS);
+    describe(rows->data, rows->row_count, columns, described);
+    place(g, described, out_point);
+}
+
 double nearby_score(const nearby *all, const hone_hash128 *group_id,
                     const hone_costmodel_rows *rows, uint32_t columns, double before, double own) {
     const group *g = find(all, group_id);
-    float described[MOST_COLUMNS + 1], point[MOST_COLUMNS + LANES];
+    float point[MOST_COLUMNS + LANES];
     double sum = 0;
     int count = 0;
     if (!g) return before + own;
-    assert(columns <= MOST_COLUMNS);
-    describe(rows->data, rows->row_count, columns, described);
-    place(g, described, point);
+    place_rows(g, rows, columns, point);
     add_opinion(before + own, g->spread_own, &sum, &count);
     add_opinion(expected(g, before, point), g->spread_near, &sum, &count);
-    double unit = g->spread_own > LEAST_SPREAD ? g->spread_own : 1;
-    return count ? unit * sum / count : before + own;
+    return count ? unit_of(g) * sum / count : before + own;
+}
+
+double nearby_doubt(const nearby *all, const hone_hash128 *group_id,
+                    const hone_costmodel_rows *rows, uint32_t columns) {
+    const group *g = find(all, group_id);
+    float point[MOST_COLUMNS + LANES];
+    double most = 0;
+    if (!g) return 0;
+    place_rows(g, rows, columns, point);
+    for (uint32_t i = 0; i < g->count; i++)
+        most = fmax(most, likeness(g, point, g->points + (size_t)i * g->width));
+    return unit_of(g) * (1 - most);
 }

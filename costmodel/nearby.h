@@ -35,4 +35,9 @@ void nearby_release(nearby *all);
 double nearby_score(const nearby *all, const hone_hash128 *group, const hone_costmodel_rows *rows,
                     uint32_t columns, double before, double own);
 
+/* How far a candidate is from all samples of its group, from 0 (one looks like it) to 1, in units
+ * of nearby_score: what it may be beside what is thought. 0 where the group is not known. */
+double nearby_doubt(const nearby *all, const hone_hash128 *group, const hone_costmodel_rows *rows,
+                    uint32_t columns);
+
 #endif

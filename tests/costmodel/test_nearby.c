@@ -101,6 +101,26 @@ static void others_are_as_before(void **state) {
     close_world(&w);
 }
 
+/* What was measured leaves no doubt, what is like it little, what is like nothing the most. */
+static void doubt_grows_with_distance(void **state) {
+    (void)state;
+    world w;
+    open_world(&w, 40, 5);
+    draw(&w, 50, group_a);
+    draw(&w, 51, group_a);
+    for (int c = 1; c < COLUMNS; c++)
+        w.cells[51][c] = 9;
+    const hone_costmodel_rows *of[] = {&w.samples[3].rows, &w.samples[50].rows,
+                                       &w.samples[51].rows};
+    double doubt[3];
+    for (int i = 0; i < 3; i++)
+        doubt[i] = nearby_doubt(w.near, &group_a, of[i], COLUMNS);
+    assert_true(doubt[0] == 0 && doubt[1] > 0.1 && doubt[2] > doubt[1] + 0.1 && doubt[2] <= 1);
+    assert_true(nearby_doubt(w.near, &group_b, of[2], COLUMNS) == 0);
+    assert_true(nearby_doubt(NULL, &group_a, of[2], COLUMNS) == 0);
+    close_world(&w);
+}
+
 /* Failures are as bad as the slowest, whatever else is known; twins are no trouble. */
 static void failures_and_twins(void **state) {
     (void)state;
@@ -153,6 +173,7 @@ static void the_same_history_says_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_are_as_before),
+        cmocka_unit_test(doubt_grows_with_distance),
         cmocka_unit_test(failures_and_twins),
         cmocka_unit_test(all_failed_and_all_alike_are_survived),
         cmocka_unit_test(the_same_history_says_the_same),

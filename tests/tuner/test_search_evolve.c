@@ -1,7 +1,10 @@
 /* tests/tuner/test_search_evolve.c - what the evolutionary search spends its proposals on: few of
- * them look like others, and some are neighbours of what was fastest. */
+ * them look like others, some are neighbours of what was fastest, and some where little is known.
+ */
 #include <string.h>
 
+#include "costmodel/costmodel_impl.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/tuner/tune_world.h"
 #include "tuner/search/search.h"
@@ -105,11 +108,71 @@ static void some_proposals_are_near_the_fastest(void **state) {
     assert_true(near >= 4);
 }
 
+/* ---- a model to which all are alike, and some doubtful ---- */
+
+static void doubting_destroy(hone_costmodel *model) {
+    hone_free(model);
+}
+
+static hone_status doubting_score(hone_costmodel *model, const hone_hash128 *group,
+                                  const hone_costmodel_rows *candidates, size_t count,
+                                  float *out_scores) {
+    (void)model, (void)group, (void)candidates;
+    for (size_t i = 0; i < count; i++)
+        out_scores[i] = 0;
+    return HONE_OK;
+}
+
+static hone_status doubting_doubt(hone_costmodel *model, const hone_hash128 *group,
+                                  const hone_costmodel_rows *candidates, size_t count,
+                                  float *out_doubts) {
+    (void)group;
+    for (size_t i = 0; i < count; i++) {
+        out_doubts[i] = hone_costmodel_random_score(model->options.seed,
+                                                    model->options.feature_count, &candidates[i]);
+    }
+    return HONE_OK;
+}
+
+static hone_costmodel *doubting(uint64_t seed) {
+    static const hone_costmodel_vtable vtable = {.name = "doubting",
+                                                 .destroy = doubting_destroy,
+                                                 .score = doubting_score,
+                                                 .doubt = doubting_doubt};
+    const hone_costmodel_options options = {.feature_count = hone_feature_count(), .seed = seed};
+    hone_costmodel *model = hone_calloc(1, sizeof *model);
+    assert_non_null(model);
+    HONE_ASSERT_OK(hone_costmodel_init(model, &vtable, &options));
+    return model;
+}
+
+/* A quarter of each batch is what the model doubts most, of some hundred that look unlike. */
+static void some_proposals_are_where_little_is_known(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        world w;
+        uint32_t doubtful = 0;
+        open_world(&w);
+        hone_costmodel_destroy(w.model);
+        w.model = doubting(seed);
+        propose(&w, seed);
+        for (uint32_t i = 0; i < BATCH; i++) {
+            float doubt;
+            const hone_costmodel_rows rows = {w.found[i].features, w.found[i].row_count};
+            HONE_ASSERT_OK(hone_costmodel_doubt(w.model, &w.task->task->hash, &rows, 1, &doubt));
+            doubtful += doubt > 0.97F;
+        }
+        assert_in_range(doubtful, 2, 4);
+        close_world(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_proposals_look_alike),
         cmocka_unit_test(looks_are_counted),
         cmocka_unit_test(some_proposals_are_near_the_fastest),
+        cmocka_unit_test(some_proposals_are_where_little_is_known),
     };
     return cmocka_run_group_tests_name("tuner/search_evolve", tests, NULL, NULL);
 }

@@ -14,7 +14,9 @@
  * A fifth of the candidates looks like another one: other decisions, the same rows of features
  * (loops of one iteration in other places, say). They cost a trial each and say the same, so few of
  * each looks are kept and proposed as long as there are others. And part of each batch are
- * neighbours of what was fastest when measured, whatever the model thinks of that.
+ * neighbours of what was fastest when measured, whatever the model thinks of that. Another part are
+ * those that may be the best: their score and what they may be better, for they are unlike all that
+ * was measured.
  *
  * Source: MetaSchedule's evolutionary search; differs in: islands; parents are drawn by rank
  * instead of by raw score (one lucky outlier does not own the population), children never fill up
@@ -37,6 +39,8 @@ enum {
 };
 #define RANDOM_SHARE 0.1
 #define NEIGHBOUR_SHARE 0.25       /* of a batch */
+#define HOPEFUL_SHARE 0.25         /* of a batch */
+#define HOPE 2.0                   /* so much of its doubt a candidate may be better */
 #define NEIGHBOUR_EVALUATIONS 0.12 /* of the evaluations */
 #define FIRST_SHARE 0.25 /* of the evaluations, for the first generation; half of it elites */
 
@@ -44,6 +48,7 @@ typedef struct member {
     hone_candidate candidate;
     uint32_t island, mutator;
     float parent_score;
+    float hope; /* the score that it may have at best; set when proposals are chosen */
 } member;
 
 typedef struct pool {
@@ -125,6 +130,11 @@ static int by_score(const void *a, const void *b) {
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
     if (x->program.hi != y->program.hi) return x->program.hi < y->program.hi ? -1 : 1;
     return x->program.lo < y->program.lo ? -1 : x->program.lo > y->program.lo;
+}
+
+static int by_hope(const void *a, const void *b) {
+    float x = (*(const member *const *)a)->hope, y = (*(const member *const *)b)->hope;
+    return x != y ? (x < y) - (x > y) : by_score(a, b);
 }
 
 static bool lives_on(const member *m, uint32_t island) {
@@ -246,16 +256,38 @@ static hone_status take_best(choice *c, const member **order, uint32_t from, uin
     return HONE_OK;
 }
 
-/* Takes the best neighbours, the best unseen ones, and a random share from all over the pool. */
+/* The members of all islands, first those that may be the best, by what is known too little of. */
+static hone_status hopeful(pool *p, const member ***out_order, uint32_t *out_count) {
+    const member **order = *out_order = ranked(p, ALL_ISLANDS, out_count);
+    hone_costmodel_rows *rows = hone_arena_alloc(p->task->scratch, (p->count + 1) * sizeof *rows);
+    float *doubts = hone_arena_alloc(p->task->scratch, (p->count + 1) * sizeof *doubts);
+    if (!order || !rows || !doubts) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    for (uint32_t i = 0; i < p->count; i++) {
+        const hone_candidate *c = &p->items[i].candidate;
+        rows[i] = (hone_costmodel_rows){c->features, c->row_count};
+    }
+    HONE_TRY(hone_costmodel_doubt(p->model, &p->task->task->hash, rows, p->count, doubts));
+    for (uint32_t i = 0; i < p->count; i++)
+        p->items[i].hope = p->items[i].candidate.score + (float)HOPE * doubts[i];
+    qsort(order, *out_count, sizeof *order, by_hope);
+    return HONE_OK;
+}
+
+/* Takes the best neighbours, those that may be the best, the best unseen ones, and a random share
+ * from all over the pool. */
 static hone_status choose(pool *p, uint32_t count, hone_candidate *out, uint32_t *out_count) {
     choice c = {.task = p->task, .out = out};
     uint32_t all, near, left;
-    const member **order = ranked(p, ALL_ISLANDS, &all), **nearest = ranked(p, NEIGHBOURS, &near);
+    const member **hoped, **order = ranked(p, ALL_ISLANDS, &all),
+                          **nearest = ranked(p, NEIGHBOURS, &near);
     const member **spares = ranked(p, SPARES, &left);
     if (!order || !nearest || !spares) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    HONE_TRY(hopeful(p, &hoped, &all));
     uint32_t randoms = (uint32_t)(count * RANDOM_SHARE + hone_rng_uniform(&p->rng));
     uint32_t sure = randoms < count ? count - randoms : 0;
     HONE_TRY(take_best(&c, nearest, near, (uint32_t)(sure * NEIGHBOUR_SHARE + 0.5), MOST_ALIKE));
+    HONE_TRY(
+        take_best(&c, hoped, all, c.count + (uint32_t)(sure * HOPEFUL_SHARE + 0.5), MOST_ALIKE));
     HONE_TRY(take_best(&c, order, all, sure, MOST_ALIKE));
     for (uint32_t i = 0; i < 8 * count && c.count < count && all; i++) {
         const member *any = order[hone_rng_below(&p->rng, all)];
