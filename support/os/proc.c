@@ -27,7 +27,7 @@ extern char **environ;
 /* What is waited for at once, so the most that a leap of time counts for. */
 #define SLICE_NS (HONE_NS_PER_S / 4)
 
-enum { MAX_FDS = 16 };
+enum { MAX_FDS = 16, MOST_WAITS = 200 };
 
 /* ---- spawn ---- */
 
@@ -182,6 +182,19 @@ static void signal_all(const hone_proc *proc, int signal_number) {
     (void)kill(proc->shares_group ? proc->pid : -proc->pid, signal_number);
 }
 
+/* Those of its group that were killed and came to this process, as all orphans come to the first
+ * one of a container, which nobody else reaps. One that cannot be killed is not waited for. */
+static void reap_orphans(pid_t group) {
+    const struct timespec moment = {.tv_nsec = HONE_NS_PER_MS};
+    for (int waits = 0; waits < MOST_WAITS;) {
+        pid_t ended = waitpid(-group, NULL, WNOHANG);
+        if (ended < 0 && errno != EINTR) return; /* there is none */
+        if (ended != 0) continue;
+        (void)nanosleep(&moment, NULL);
+        waits++;
+    }
+}
+
 /* The child is dead: kill what is left of its group while it still owns the id, then reap it. */
 static void reap(hone_proc *proc) {
     int status = 0;
@@ -189,6 +202,7 @@ static void reap(hone_proc *proc) {
     signal_all(proc, SIGKILL);
     while (wait4(proc->pid, &status, 0, &usage) < 0 && errno == EINTR) {
     }
+    if (!proc->shares_group) reap_orphans(proc->pid);
     proc->is_ended = true;
     proc->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     proc->term_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -9,7 +9,9 @@
  *                 │  ▲
  *             stop│  │resume           (SIGSTOP, SIGCONT for the quiet gate)
  *
- * Lifetime: a value in the caller's storage from _spawn to _deinit, which kills and reaps.
+ * Lifetime: a value in the caller's storage from _spawn to _deinit, which kills and reaps; what a
+ * group leaves to this process, as the first one of a container, is reaped with it.
+ *
  * Threads: thread-compatible; but spawn from a thread that outlives the child.
  */
 #ifndef HONE_SUPPORT_OS_PROC_H

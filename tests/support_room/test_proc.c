@@ -1,10 +1,13 @@
 /* tests/support_room/test_proc.c - child processes: their descriptors, limits, ends and groups. */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/os/fs.h"
@@ -168,6 +171,22 @@ static void kills_grandchildren(void **state) {
     hone_fd_close(&fds[0]);
 }
 
+/* As the first process of a container: what a child leaves comes to this process. */
+static void leaves_no_orphans(void **state) {
+    (void)state;
+    const hone_proc_options options = {.argv = SHELL("sleep 1000 & (sleep 1000 & true); true")};
+    hone_proc proc = {0};
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    HONE_ASSERT_OK(hone_proc_spawn(&options, &proc));
+    HONE_ASSERT_OK(hone_proc_wait(&proc, hone_clock_system(), soon()));
+    assert_int_equal(proc.exit_code, 0);
+    assert_int_equal(proc.term_signal, 0);
+    hone_proc_deinit(&proc);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
+}
+
 static void stops_and_resumes(void **state) {
     (void)state;
     int fds[2];
@@ -283,6 +302,7 @@ int main(void) {
         cmocka_unit_test(waits_with_deadline),
         cmocka_unit_test(descriptor_tells_the_end),
         cmocka_unit_test(kills_grandchildren),
+        cmocka_unit_test(leaves_no_orphans),
         cmocka_unit_test(stops_and_resumes),
         cmocka_unit_test(limits_and_counts_cpu_time),
         cmocka_unit_test(reads_cpu_time_of_the_living),
