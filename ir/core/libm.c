@@ -14,7 +14,7 @@
 #define OF_2(name) ROW(name, 2, false, d2), ROW(name##f, 2, true, f2)
 #define OF_3(name) ROW(name, 3, false, d3), ROW(name##f, 3, true, f3)
 
-static const hone_libm *find(const char *name) {
+const hone_libm *hone_libm_named(const char *name) {
     static const hone_libm functions[] = {
         OF_1(acos),   OF_1(acosh),     OF_1(asin),  OF_1(asinh),    OF_1(atan),  OF_2(atan2),
         OF_1(atanh),  OF_1(cbrt),      OF_1(ceil),  OF_2(copysign), OF_1(cos),   OF_1(cosh),
@@ -35,7 +35,7 @@ const hone_libm *hone_libm_of_call(const hone_expr *e) {
     if (!is_call || !hone_dtype_is_float(e->dtype) || e->dtype.lanes != 1 || e->count < 2 ||
         e->args[0]->kind != HONE_EXPR_STRING)
         return NULL;
-    const hone_libm *libm = find(e->args[0]->u.s);
+    const hone_libm *libm = hone_libm_named(e->args[0]->u.s);
     if (!libm || e->count - 1u != libm->count) return NULL;
     for (uint32_t i = 1; i < e->count; i++) {
         hone_dtype dtype = e->args[i]->dtype;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/core/libm.h"
 #include "ir/verify/verify_impl.h"
 
 static bool is_axis_here(const verifier *v, hone_var var) {
@@ -202,12 +203,30 @@ static void verify_bits(verifier *v, const hone_expr *e) {
     }
 }
 
+/* Numbers for a function of libm: C would take what lies about for those that are missing. With a
+ * pointer it is another function, of the user's own. */
+static void verify_libm(verifier *v, const hone_expr *e) {
+    const hone_libm *libm = hone_libm_named(e->args[0]->u.s);
+    uint32_t given = e->count - 1u;
+    if (!libm || given == libm->count) return;
+    for (uint32_t i = 1; i < e->count; i++) {
+        if (hone_dtype_is_handle(e->args[i]->dtype)) return;
+    }
+    verify_error(v, v->node, "'%s' of the C library takes %u number%s in '%s', %u %s given",
+                 libm->name, libm->count, libm->count == 1 ? "" : "s", verify_block_name(v), given,
+                 given == 1 ? "is" : "are");
+}
+
 /* A call of an external function begins with its name. */
 static void verify_callee(verifier *v, const hone_expr *e) {
     bool is_extern = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
                      hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN) ||
                      hone_expr_is_call(e, HONE_INTRIN_CALL_PACKED);
-    if (!is_extern || (e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING)) return;
+    if (!is_extern) return;
+    if (e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING) {
+        if (e->op != HONE_INTRIN_CALL_PACKED) verify_libm(v, e);
+        return;
+    }
     verify_error(v, v->node,
                  "T.%s in '%s' needs the name of a function, a string, before its "
                  "arguments",
