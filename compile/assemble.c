@@ -94,11 +94,12 @@ static hone_status add_object(assembly *a, const char *path) {
     return path && hone_vec_push(&a->objects, path) ? HONE_OK : parts_no_memory();
 }
 
-/* An object, or the text that a GPU's driver compiles. */
+/* An object, or the text that a GPU's driver compiles; of nothing to launch there is none. */
 static hone_status write_kernel(assembly *a, size_t number) {
     part_kernel *k = &a->p->kernels.data[number];
-    bool is_code = k->launches.launch_count > 0;
+    bool is_code = parts_is_launched(a->p, k);
     char name[32];
+    if (is_code && !k->launches.launch_count) return HONE_OK;
     const char *path;
     snprintf(name, sizeof name, "k%zu.%s", number, is_code ? "code" : "o");
     HONE_TRY(write_in_dir(a, name, k->object, k->object_bytes, &path));

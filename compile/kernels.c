@@ -326,7 +326,7 @@ static hone_status submit(builds *b, size_t index) {
     HONE_TRY(parts_split_kernel(p, k));
     const char *lines = parts_lines_path(p, k);
     if (p->lines_dir && !lines) return parts_no_memory();
-    bool is_program = parts_is_for_gpu(p) && !k->on_host; /* what the device loads */
+    bool is_program = parts_is_launched(p, k); /* what the device loads */
     hone_build_request request = {
         .program = k->split ? k->rest : k->program,
         .trace = k->split ? NULL : k->trace,
@@ -362,7 +362,7 @@ static hone_status fall_back(builds *b, size_t index, const char *why) {
         HONE_TRY(use_schedule(p, k, print_plain));
         k->facts.reason = hone_arena_printf(p->arena, "default schedule is not used: %s", why);
         if (!k->facts.reason) return parts_no_memory();
-    } else if (parts_is_for_gpu(p) && !k->on_host) {
+    } else if (parts_is_launched(p, k)) {
         HONE_TRY(use_host(p, k, why));
     } else {
         return refuse(k, why);
@@ -383,7 +383,7 @@ static hone_status take(builds *b, size_t index, const hone_build_result *result
     }
     k->object = (const char *)result->artifact_bytes;
     k->object_bytes = result->artifact_byte_count;
-    if (parts_is_for_gpu(b->p) && !k->on_host) k->launches = result->manifest;
+    if (parts_is_launched(b->p, k)) k->launches = result->manifest;
     b->done++;
     return HONE_OK;
 }

@@ -13,13 +13,17 @@ bool parts_is_for_gpu(const parts *p) {
     return is_library && hone_target_is_gpu(&p->options->target);
 }
 
+bool parts_is_launched(const parts *p, const part_kernel *k) {
+    return parts_is_for_gpu(p) && !k->on_host;
+}
+
 int64_t parts_alignment(const parts *p) {
     return parts_is_for_gpu(p) ? HONE_MT_DEVICE_ALIGNMENT : HONE_PLAN_ALIGN;
 }
 
 int32_t parts_threads(const parts *p) {
     for (size_t i = 0; i < p->kernels.count; i++) {
-        if (!p->kernels.data[i].launches.launch_count) return p->host.num_threads;
+        if (!parts_is_launched(p, &p->kernels.data[i])) return p->host.num_threads;
     }
     return parts_is_for_gpu(p) ? 1 : p->host.num_threads;
 }
@@ -129,9 +133,9 @@ static hone_status make_plan(parts *p, part_plan *plan) {
     for (size_t i = 0; i < plan->steps.count; i++) {
         part_step *step = &plan->steps.data[i];
         if (step->kind != HONE_MT_KERNEL) continue;
-        launch_maker m = {
-            .p = p, .plan = plan, .step = step, .from = &p->kernels.data[step->kernel].launches};
-        if (m.from->launch_count) HONE_TRY(make_launches(&m));
+        const part_kernel *k = &p->kernels.data[step->kernel];
+        launch_maker m = {.p = p, .plan = plan, .step = step, .from = &k->launches};
+        if (parts_is_launched(p, k)) HONE_TRY(make_launches(&m));
     }
     return HONE_OK;
 }

@@ -28,7 +28,7 @@ typedef struct part_kernel {
     size_t object_bytes;
     bool on_host;           /* in a library for a GPU: the CPU runs it */
     const char *device_why; /* on_host: why the GPU does not */
-    hone_manifest launches; /* of a GPU's kernel; launch_count 0: none */
+    hone_manifest launches; /* of a GPU's kernel; none where it has nothing to do */
     int32_t code_number;    /* its number among the GPU's programs, where it is one */
     const char *code_path;  /* of what is embedded then */
 } part_kernel;
@@ -170,6 +170,9 @@ bool parts_is_for_gpu(const parts *p);
 int64_t parts_alignment(const parts *p);
 /* Threads that the library's own pool has at most. */
 int32_t parts_threads(const parts *p);
+
+/* Does the GPU run the kernel, which the library is for? */
+bool parts_is_launched(const parts *p, const part_kernel *k);
 
 /* ---- join_texts.c ---- */
 
