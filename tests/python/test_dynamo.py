@@ -196,6 +196,16 @@ class Backend(unittest.TestCase):
         with unittest.mock.patch.object(hone.dynamo, "describe_target", return_value="another one"):
             self.assertNotEqual(hone.dynamo._key(module, options, None), mine)
 
+    def test_numbers_that_are_no_sizes(self):
+        def turned(x, n):
+            return x.roll(n, 0) * n
+
+        made = self.compiled(turned)
+        with torch.no_grad():
+            for n in (1, 2, 3, 2):
+                x = torch.randn(6, 2)
+                self.assertTrue(torch.allclose(made(x, n), turned(x, n)))
+
     def test_leaves_to_torch(self):
         def draws(x):
             return F.dropout(x, 0.5, True)

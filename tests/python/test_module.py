@@ -142,6 +142,22 @@ class Torch(Case):
         with self.assertRaisesRegex(hone.InvalidError, "example inputs"):
             hone.load(net)
 
+    def test_what_is_for_training(self):
+        import torch
+
+        net = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Dropout(0.5),
+                                  torch.nn.BatchNorm1d(4)).train()
+        x = torch.randn(3, 8)
+        for shapes in (None, ({0: "rows"},)):
+            made = hone.load(net, x, dynamic_shapes=shapes).compile(no_schedule=True)(x)
+            self.assertTrue(all(part.training for part in net.modules()))
+            self.assertTrue(torch.allclose(made, net.eval()(x), atol=1e-5))
+            net.train()
+        for part in (net[1], net[2]):
+            program = torch.export.export(part, (torch.randn(3, 4),))
+            with self.assertRaisesRegex(hone.UnsupportedError, "exported for training"):
+                hone.load(program)
+
 
 class Calling(Case):
     def test_agrees_with_numpy_and_interpreter(self):
@@ -208,6 +224,12 @@ class Calling(Case):
         model = hone.load(Layer).compile(no_schedule=True)
         self.same(pickle.loads(pickle.dumps(model))(x), np.maximum(x * HALF, 0))
         self.assertIs(copy.deepcopy(model), model)
+        self.assertIs(copy.copy(model), model)
+        program = hone.load(Layer)
+        self.assertIs(copy.copy(program), program)
+        sch = hone.Schedule(product)
+        sch.parallel(sch.get_loops(sch.get_sblock("C"))[0])
+        self.assertEqual(copy.copy(sch).mod, sch.mod)
 
     def test_inputs_that_change(self):
         model = hone.load(ADDS).compile(no_schedule=True)

@@ -124,7 +124,8 @@ class Tensors(Case):
 
     def test_what_is_no_tensor(self):
         for wrong in ("text", None, object(), np.array(["a"]), np.array([1j]),
-                      np.array([1.0], ">f4"), np.array([object()])):
+                      np.array([1.0], ">f4"), np.array([object()]),
+                      np.ma.masked_array([1.0], [True])):
             with self.assertRaises(hone.HoneError):
                 _tensor.view(wrong)
         with self.assertRaises(hone.TypeMismatchError):
@@ -179,6 +180,34 @@ class Tensors(Case):
         _floats(seen)[:] = [1, 2, 3, 4, 5, 6]
         seen.give_back()
         self.assertEqual(base.tolist(), [[1, 4], [2, 5], [3, 6]])
+
+    @unittest.skipUnless("torch" in sys.modules or __import__("importlib.util").util.find_spec(
+        "torch"), "there is no torch")
+    def test_torch_keeps_signs_apart(self):
+        import torch
+
+        base = torch.zeros(3)
+        lent = torch._neg_view(base)  # as the imaginary part of a conjugate is
+        seen = _tensor.writable(lent)
+        _floats(seen)[:] = [1, 2, 3]
+        seen.give_back()
+        self.assertEqual(base.tolist(), [-1, -2, -3])
+        seen = _tensor.dense(lent)
+        self.assertEqual(list(_floats(seen)), [1, 2, 3])
+
+    @unittest.skipUnless("torch" in sys.modules or __import__("importlib.util").util.find_spec(
+        "torch"), "there is no torch")
+    def test_ends_while_an_exception_is_raised(self):
+        import torch
+
+        def fails(dtype):
+            made = _tensor.like_inputs(hone.Tensor(dtype, [2, 3]), [torch.ones(1)])
+            self.assertEqual(made.shape, (2, 3))
+            raise KeyError("mine")
+
+        for name in ("float32", "bfloat16", "bool", "int8", "float64"):
+            with self.assertRaisesRegex(KeyError, "mine"):
+                fails(_tensor.parse_dtype(name))
 
 
 if __name__ == "__main__":

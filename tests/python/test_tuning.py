@@ -3,6 +3,8 @@ import contextlib
 import locale
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -137,6 +139,18 @@ class Tuning(Case):
         thread.join()
         self.assertTrue(found[0].was_stopped)
 
+    def test_ends_with_the_process(self):
+        """Of a thread that Python does not wait for."""
+        text = ("import threading, time, hone\n"
+                "from programs import product\n"
+                "begun = threading.Event()\n"
+                "threading.Thread(daemon=True, target=lambda: hone.load(product).tune(\n"
+                f"    {os.path.join(self.folder, 'ends.db')!r}, seconds=60, threads=1,\n"
+                "    callback=lambda state: begun.set())).start()\n"
+                "begun.wait(60)\n")
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_space_of_a_function(self):
         def space(sch):
             block = sch.get_sblock("C")
@@ -160,7 +174,7 @@ class Tuning(Case):
         module.tune(db, space=other, trials=1, threads=1)
         traces = hone.Database(db).query("SELECT trace FROM v_trials")
         self.assertTrue(any("Parallel" in row["trace"] for row in traces), traces)
-        for wrong, words in ((lambda sch: None, "does nothing"), (lambda sch: 3, "is a int"),
+        for wrong, words in ((lambda sch: None, "does nothing"), (lambda sch: 3, "of type int"),
                              (lambda sch: [sch, sch], "2 schedules")):
             with self.assertRaisesRegex(hone.InvalidError, words):
                 module.tune(db, space=wrong, trials=1, threads=1)

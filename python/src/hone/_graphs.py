@@ -173,7 +173,7 @@ def _slower_ones() -> Any:
     return {layer.default: _encoder_layer} if layer is not None else {}
 
 
-def _draws(node: Any) -> bool:
+def draws(node: Any) -> bool:
     """Whether an operator draws random numbers; one that drops nothing does not."""
     if _torch().Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
@@ -189,7 +189,7 @@ def _check(program: Any) -> None:
     if said.user_inputs_to_mutate or said.buffers_to_mutate:
         raise Writes("it writes to its inputs")
     for node in program.graph.nodes:
-        if _draws(node):
+        if draws(node):
             raise Unconvertible(f"{node.target} draws random numbers, which are torch's")
 
 
@@ -220,9 +220,10 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, (_torch().SymInt, int)) and not isinstance(value, bool)
 
 
-def _with_sizes_of_tensors(graph: Any) -> Any:
+def _with_sizes_of_tensors(graph: Any, inputs: Sequence[Any], is_general: bool) -> Any:
     """A copy of a graph whose symbolic sizes are read from the shapes of tensors, where they were
-    arguments; these stay, unused."""
+    arguments; these stay, unused. A number that is no size of a tensor is what it is among the
+    inputs, where the graph is for those alone."""
     fx = importlib.import_module("torch.fx")
     copy = fx.GraphModule(graph, _copied(fx, graph))
     places: Dict[str, Tuple[Any, int]] = {}  # of each size: the tensor and the dimension
@@ -231,9 +232,9 @@ def _with_sizes_of_tensors(graph: Any) -> Any:
         for d, size in enumerate(getattr(_imagined(node), "shape", ())):
             if isinstance(size, _torch().SymInt):
                 places.setdefault(str(size), (node, d))
-    for node in nodes:
+    for node, given in zip(nodes, inputs):
         if isinstance(_imagined(node), _torch().SymInt) and node.users:
-            _replace_size(copy, node, nodes[-1], places)
+            _replace_size(copy, node, nodes[-1], places, None if is_general else _number(given))
     copy.recompile()
     return copy
 
@@ -246,10 +247,18 @@ def _copied(fx: Any, graph: Any) -> Any:
     return made
 
 
-def _replace_size(graph: Any, node: Any, last: Any, places: Dict[str, Tuple[Any, int]]) -> None:
+def _replace_size(graph: Any, node: Any, last: Any, places: Dict[str, Tuple[Any, int]],
+                  given: Optional[int]) -> None:
     found = places.get(str(_imagined(node)))
+    if found is None and given is None:
+        raise Unconvertible(f"the number '{node.name}' changes from call to call and is the size of "
+                            "no tensor")
     if found is None:
-        raise Unconvertible(f"the size {_imagined(node)} is not that of a tensor")
+        map_arg = importlib.import_module("torch.fx").node.map_arg
+        for user in [*node.users]:
+            user.args = map_arg(user.args, lambda part: given if part is node else part)
+            user.kwargs = map_arg(user.kwargs, lambda part: given if part is node else part)
+        return
     with graph.graph.inserting_after(last):
         read = graph.graph.call_function(_torch().ops.aten.sym_size.int, found)
     node.replace_all_uses_with(read)
@@ -383,7 +392,8 @@ def _reason(raised: BaseException) -> str:
 def export(graph: Any, inputs: Sequence[Any], freeze: bool, is_general: bool) -> Plan:
     """A graph as ONNX, for any sizes or for those of the inputs. ``Unconvertible`` says what stands
     against it."""
-    called = _Called(_with_sizes_of_tensors(graph), inputs, _weights(graph) if freeze else [])
+    called = _Called(_with_sizes_of_tensors(graph, inputs, is_general), inputs,
+                     _weights(graph) if freeze else [])
     if not any(kind in (_MADE, _COMPLEX) for kind in called.outputs):
         raise Unconvertible("it computes no tensor")
     names = [f"in{i}" for i in range(len(called.tensors))]

@@ -72,7 +72,7 @@ class Prepared:
         return found
 
     def __call__(self, *values: Any) -> Tuple[Any, ...]:
-        given = [value if value.is_contiguous() else value.contiguous() for value in values]
+        given = [value.resolve_neg().contiguous() for value in values]
         made = [self._torch.empty(shape, dtype=dtype, device=self._device)
                 for shape, dtype in self._made]
         inputs, outputs = self._room()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import math
 import sys
 from ctypes import POINTER, c_char_p, c_int64, c_void_p, py_object
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -56,7 +57,7 @@ class View:
             return
         if _is_torch(self._lender):
             torch, lent = sys.modules["torch"], self._lender.detach()
-            if not torch.equal(_bytes_of(lent), _bytes_of(self.copied)):
+            if not torch.equal(_bytes_of(lent.resolve_neg()), _bytes_of(self.copied)):
                 lent.copy_(self.copied)
             return
         array = _as_array(self._lender)
@@ -135,14 +136,16 @@ def view(value: Any, dtype: Optional[str] = None) -> View:
     if isinstance(value, Tensor):
         return View(value.tensor, value)
     if _is_torch(value):
-        return _of_dlpack(value.detach())
+        return _of_dlpack(value.detach().resolve_neg())  # its sign is not in its memory
+    if hasattr(value, "mask") and hasattr(value, "filled"):
+        raise InvalidError("a masked array is no tensor: x.filled(0) has a number at each place")
     if hasattr(value, "__array_interface__"):
         return _of_array_interface(value)
     if hasattr(value, "__dlpack__"):
         return _of_dlpack(value)
     if isinstance(value, (int, float, bool, list, tuple)):
         return _of_array_interface(_of_numbers(value, dtype))
-    raise InvalidError(f"what is a {type(value).__name__} is no tensor: numpy, torch and others "
+    raise InvalidError(f"a value of type {type(value).__name__} is no tensor: numpy, torch and others "
                        "with __dlpack__ are")
 
 
@@ -205,7 +208,8 @@ def writable(value: Any) -> View:
     caller's memory is not dense, or is read-only."""
     facts = getattr(value, "__array_interface__", None)
     is_read_only = facts is not None and not _is_torch(value) and facts["data"][1]
-    seen = _of_copy(value) if is_read_only else dense(value)
+    is_negated = _is_torch(value) and value.is_neg()
+    seen = _of_copy(value) if is_read_only or is_negated else dense(value)
     return seen.lend(value)
 
 
@@ -360,7 +364,7 @@ def like_inputs(made: Tensor, inputs: Sequence[Any]) -> Any:
     """An output as the caller's kind of tensor, over the same memory: torch when an input is,
     else numpy when it is there and has the type, or ml_dtypes has, and an input is of one of its."""
     if any(_is_torch(value) for value in inputs):
-        return sys.modules["torch"].from_dlpack(made)
+        return _as_torch(sys.modules["torch"], made)
     try:
         numpy = importlib.import_module("numpy")
     except ImportError:
@@ -368,6 +372,21 @@ def like_inputs(made: Tensor, inputs: Sequence[Any]) -> Any:
     if made.tensor.dtype.code in _CODES.values() or any(map(_is_of_ml_dtypes, inputs)):
         return _as_numpy(numpy, made)
     return made
+
+
+def _as_torch(torch: Any, made: Tensor) -> Any:
+    """By a buffer, which torch gives back by Python's own count; what DLPack names as its end is a
+    function of Python, and may be called while an exception is on its way."""
+    dtype = getattr(torch, made.dtype, None)
+    if dtype is None or made.tensor.device.device_type != 1:
+        return torch.from_dlpack(made)
+    count = math.prod(made.shape)
+    if not count:
+        return torch.empty(made.shape, dtype=dtype)
+    address = made.tensor.data + made.tensor.byte_offset
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    memory.made = made
+    return torch.frombuffer(memory, dtype=dtype).view(made.shape)
 
 
 def _is_of_ml_dtypes(value: Any) -> bool:

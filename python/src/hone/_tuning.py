@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import os
 import signal
 import tempfile
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
+import time
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Set, Union
 
 from . import _library as lib
 from ._errors import InvalidError
@@ -18,6 +20,18 @@ if TYPE_CHECKING:
     from .module import Module, Progress
 
 GOES_ON, DRAINS, ENDS = 0, 1, 2
+
+_running: Set["Session"] = set()
+
+
+@atexit.register
+def _end_all(patience: float = 10.0) -> None:
+    """Ends tunes of threads that Python does not wait for: what they use goes with the process."""
+    for session in [*_running]:
+        session.end()
+    deadline = time.monotonic() + patience
+    while _running and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 class Session:
@@ -50,6 +64,20 @@ class Session:
         self._raised = self._raised or raised
         self._answer = ENDS
 
+    def end(self) -> None:
+        """Ends the tune at once; what was measured is in the database."""
+        self._answer = ENDS
+
+    @contextlib.contextmanager
+    def under_way(self) -> Iterator[None]:
+        """While the library is at it."""
+        _running.add(self)
+        try:
+            with self._interruptible():
+                yield
+        finally:
+            _running.discard(self)
+
     def _guard(self, work: Callable[[], None]) -> None:
         try:
             work()
@@ -72,7 +100,7 @@ class Session:
         return self._answer
 
     @contextlib.contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[None]:
         """Ctrl-C ends the tune: a handler that raises could do so where a callback begins, and
         what is raised there, outside of its code, Python prints and forgets."""
         usual = signal.getsignal(signal.SIGINT)
@@ -129,7 +157,7 @@ def _one_schedule(space: Callable[..., Any], given: Any) -> Any:
                                "choices between them are sampling steps")
         made = made[0]
     if made is not None and not isinstance(made, Schedule):
-        raise InvalidError(f"the space '{name}' returns what is a {type(made).__name__}: "
+        raise InvalidError(f"the space '{name}' returns a value of type {type(made).__name__}: "
                            "a schedule is taken, or nothing")
     schedule = given if made is None else made
     if not schedule.trace.insts:

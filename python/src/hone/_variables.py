@@ -115,6 +115,6 @@ def render(value: Any) -> str:
         return "{" + ", ".join(f"{render(k)}: {render(v)}" for k, v in value.items()) + "}"
     if callable(value):
         return _maps.as_text(value)
-    if hasattr(value, "item"):  # a number of numpy's
-        return render(value.item())
+    if hasattr(value, "tolist"):  # a number of numpy's, or several
+        return render(value.tolist())
     raise InvalidError(f"a {type(value).__name__} is no argument of a step")

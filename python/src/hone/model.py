@@ -242,7 +242,8 @@ class Model:
     def __deepcopy__(self, _: Any) -> "Model":
         return self  # models do not change
 
-    __copy__ = __deepcopy__
+    def __copy__(self) -> "Model":
+        return self
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> List[str]:
         """Copies the library to PATH.so, its header to PATH.h and weights that lie beside it."""

@@ -200,7 +200,8 @@ class Module:
     def __deepcopy__(self, _: Any) -> "Module":
         return self  # programs do not change
 
-    __copy__ = __deepcopy__
+    def __copy__(self) -> "Module":
+        return self
 
     # ---- changing ----
 
@@ -287,7 +288,7 @@ class Module:
         session = Session(callback, log)
         with session.space(self, space, task) as path, \
                 command_of(propose, session.fail) as command, \
-                allowed(variants, max_error, variant) as algorithms, session.interruptible():
+                allowed(variants, max_error, variant) as algorithms, session.under_way():
             options = lib.TuningOptions(
                 database=lib.text(db), target=lib.text(target), threads=threads, trials=trials,
                 seconds=seconds, until_converged=until_converged, task=lib.text(task),

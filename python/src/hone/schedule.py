@@ -242,7 +242,8 @@ class Schedule(Primitives):
     def __deepcopy__(self, _: Any) -> "Schedule":
         return self.copy()
 
-    __copy__ = __deepcopy__
+    def __copy__(self) -> "Schedule":
+        return self.copy()
 
     def register_intrin(self, name: str, text: str) -> None:
         """A tensor intrinsic for ``tensorize``: text with the functions desc and impl."""
