@@ -366,6 +366,61 @@ static int unrolled_around(const hone_func *func, const char *name) {
     return count;
 }
 
+/* The longest vectors that the default schedule of the function has. */
+static int64_t longest_vector(const hone_func *func, const hone_default_limits *limits) {
+    hone_schedule *sch = NULL;
+    int64_t longest = 0;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, limits));
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED) continue;
+        int64_t extent = hone_expr_const(node->u.loop.range.extent);
+        if (extent > longest) longest = extent;
+    }
+    hone_schedule_destroy(sch);
+    return longest;
+}
+
+/* 64 filters of 7×7 taps by 2: panels of four vectors of them are 25 or 37 KB, of two half of that.
+ */
+static void panels_stay_in_the_first_cache(void **state) {
+    (void)state;
+    static const struct {
+        int channels;
+        int64_t l1_bytes, columns;
+    } cases[] = {
+        {2, 32 << 10, 64},
+        {3, 32 << 10, 32},
+        {3, 48 << 10, 64},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        hone_default_limits limits = machines[2];
+        hone_module *module = NULL;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "C = %d\n"
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer((C, 61, 229), \"float32\"), W: T.Buffer((64, C, 7, 7), "
+                 "\"float32\"), Y: T.Buffer((64, 28, 112), \"float32\")):\n"
+                 "    for f, y, x, c, dy, dx in T.grid(64, 28, 112, C, 7, 7):\n"
+                 "        with T.block(\"Y\"):\n"
+                 "            vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSRRR\", [f, y, x, c, dy, "
+                 "dx])\n"
+                 "            with T.init():\n"
+                 "                Y[vf, vy, vx] = T.float32(0)\n"
+                 "            Y[vf, vy, vx] += X[vc, vy * 2 + vdy, vx * 2 + vdx] * W[vf, vc, vdy, "
+                 "vdx]\n",
+                 cases[i].channels);
+        const hone_func *func = hone_test_parse(text, &module);
+        limits.l1_bytes = cases[i].l1_bytes;
+        int64_t columns = longest_vector(func, &limits);
+        hone_module_release(module);
+        if (columns != cases[i].columns) fail_msg("case %zu: %lld", i, (long long)columns);
+    }
+}
+
 /* 7×7 taps by 2 over 3 channels: steps of the innermost sum are unrolled, so rows of a tile along
  * both axes of the image hold what they share of it in registers, of which 16 are too few. */
 static void taps_leave_registers(void **state) {
@@ -403,6 +458,7 @@ int main(void) {
         cmocka_unit_test(convolutions_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
         cmocka_unit_test(filters_are_copied_where_it_pays),
+        cmocka_unit_test(panels_stay_in_the_first_cache),
         cmocka_unit_test(taps_leave_registers),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
