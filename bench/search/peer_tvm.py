@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+PATIENCE_S = 600  # for a batch: its processes import TVM first, which takes minutes on a busy machine
+
 
 def tune(program, trials, threads, library):
     import tvm
@@ -24,7 +26,9 @@ def tune(program, trials, threads, library):
     target = tvm.target.Target({"kind": "llvm", "mcpu": llvm_get_system_cpu(), "num-cores": threads})
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as work_dir:
-        found = ms.tune_tir(mod, target, work_dir, trials, num_trials_per_iter=min(32, trials), seed=1)
+        found = ms.tune_tir(mod, target, work_dir, trials, num_trials_per_iter=min(32, trials), seed=1,
+                            builder=ms.builder.LocalBuilder(timeout_sec=PATIENCE_S),
+                            runner=ms.runner.LocalRunner(timeout_sec=PATIENCE_S))
         seconds = time.perf_counter() - start
         best = ms.tir_integration.compile_tir(found, mod, target)
     if best is None:
