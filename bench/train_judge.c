@@ -2,7 +2,7 @@
 #include "bench/train_judge.h"
 
 #include "costmodel/feature.h"
-#include "costmodel/tree_train.h"
+#include "costmodel/tree_company.h"
 
 enum { OWN_DEPTH = 5, OWN_ROUNDS = 160 };
 #define UNLIKE 1.05
@@ -22,7 +22,7 @@ hone_status train_learn(const train_history *samples, train_knowledge *io) {
                                         .max_depth = OWN_DEPTH,
                                         .max_rounds = OWN_ROUNDS,
                                         .prior = io->prior};
-    HONE_TRY(tree_train_company(samples, &options, &io->own));
+    HONE_TRY(tree_company_train(samples, &options, &io->own));
     return nearby_make(samples, hone_feature_count(), io->prior, io->own, &io->near);
 }
 

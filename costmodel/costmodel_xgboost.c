@@ -17,8 +17,8 @@
 #include "costmodel/prior.h"
 #include "costmodel/rank_quality.h"
 #include "costmodel/train_history.h"
+#include "costmodel/tree_company.h"
 #include "costmodel/tree_forest.h"
-#include "costmodel/tree_train.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 
@@ -120,7 +120,7 @@ static hone_status train(hone_costmodel *base) {
     int64_t started_ns = hone_clock_now(hone_clock_system());
     tree_forest *fresh = NULL;
     nearby *near = NULL;
-    HONE_TRY(tree_train_company(&self->history, &options, &fresh));
+    HONE_TRY(tree_company_train(&self->history, &options, &fresh));
     hone_status st = nearby_make(&self->history, o->feature_count, self->prior, fresh, &near);
     if (st) {
         tree_forest_release(fresh);

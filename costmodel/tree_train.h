@@ -25,10 +25,5 @@ typedef struct tree_train_options {
  * learn from (no rows, or all alike). */
 HONE_NODISCARD hone_status tree_train(const train_history *history,
                                       const tree_train_options *options, tree_forest **out_forest);
-/* As above, for the few samples of one tuning: the mean of a company of forests, each of which sees
- * a part of the columns at a time; of many samples one forest alone, which takes as long. */
-HONE_NODISCARD hone_status tree_train_company(const train_history *history,
-                                              const tree_train_options *options,
-                                              tree_forest **out_forest);
 
 #endif
