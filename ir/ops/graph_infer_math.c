@@ -190,13 +190,22 @@ hone_status hone_infer_arg_reduce(hone_infer *in) {
 }
 
 /* Matrices are the last two dimensions. */
-hone_status hone_infer_det(hone_infer *in) {
+/* Of square matrices: without so many of their last two dimensions. */
+static hone_status square(hone_infer *in, int32_t dropped) {
     const hone_sinfo *x = in->args[0];
     if (!hone_dtype_is_float(x->dtype)) return hone_infer_fail(in, "wants floats");
     if (x->rank < 2 || !hone_infer_same_extent(in, x->shape[x->rank - 2], x->shape[x->rank - 1])) {
         return hone_infer_fail(in, "the last two dimensions must be equal");
     }
-    return hone_infer_tensor(in, x->dtype, x->rank - 2, x->shape);
+    return hone_infer_tensor(in, x->dtype, x->rank - dropped, x->shape);
+}
+
+hone_status hone_infer_det(hone_infer *in) {
+    return square(in, 2);
+}
+
+hone_status hone_infer_couple(hone_infer *in) {
+    return square(in, 1);
 }
 
 /* ---- quantised numbers ---- */

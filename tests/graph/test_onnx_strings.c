@@ -215,6 +215,20 @@ static const value_row rows[] = {
         "support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0] kernel_type='LINEAR' "
         "classlabels_ints=[7,5]",
         "1,2,0,-1,3,0", "-4,4,1,-1,-14,14"),
+    ROW("or how likely each of them is",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> z,p "
+        "coefficients=[1.0,-1.0,2.0] rho=[-1.0] vectors_per_class=[1,2] "
+        "support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0] kernel_type='LINEAR' "
+        "classlabels_ints=[7,5] prob_a=[-0.5] prob_b=[0.25]\n"
+        "const k f32 = 1000\nnode Mul p,k -> t\nnode Round t -> y",
+        "1,2,0,-1,3,0", "852,148,321,679,999,1"),
+    ROW("which the chances of all pairs agree upon",
+        "input x f32 3,2\nnode ai.onnx.ml.SVMClassifier x -> z,p "
+        "coefficients=[1.0,-1.0,2.0,0.5,-0.5,1.0,-1.0,0.25] rho=[0.5,-1.0,0.25] "
+        "vectors_per_class=[1,2,1] support_vectors=[1.0,2.0,0.0,0.0,2.0,-1.0,-1.0,1.0] "
+        "kernel_type='LINEAR' classlabels_ints=[7,5,9] prob_a=[-1.0,-0.5,0.25] "
+        "prob_b=[0.125,-0.25,0.5]\nconst k f32 = 1000\nnode Mul p,k -> t\nnode Round t -> y",
+        "1,2,0,-1,3,0", "242,128,630,371,269,360,318,242,440"),
     ROW("a number for each category",
         "input x f32 3\nnode ai.onnx.ml.OneHotEncoder x -> y cats_int64s=[4,-1]", "-1,9,4.5",
         "0,1,0,0,1,0"),

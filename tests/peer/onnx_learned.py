@@ -203,11 +203,14 @@ def vector_regressor(draw):
 def vector_classifier(draw):
     features, classes = draw.between(1, 5), draw.between(2, 4)
     sizes = [draw.between(1, 4) for _ in range(classes)]
+    pairs = classes * (classes - 1) // 2
     posts = ("NONE", "LOGISTIC") if classes == 2 else ("NONE", "LOGISTIC", "SOFTMAX")
+    chances = draw.one_of(({}, {"prob_a": draw.floats(pairs).tolist(), "prob_b": draw.floats(pairs).tolist()}))
     return [draw.floats(6, features)], dict(
         coefficients=draw.floats((classes - 1) * sum(sizes)).tolist(), vectors_per_class=sizes,
-        rho=draw.floats(classes * (classes - 1) // 2).tolist(), classlabels_ints=[5, 2, 9, 7][:classes],
-        support_vectors=draw.floats(sum(sizes) * features).tolist(), post_transform=draw.one_of(posts), **kernel(draw))
+        rho=draw.floats(pairs).tolist(), classlabels_ints=[5, 2, 9, 7][:classes],
+        support_vectors=draw.floats(sum(sizes) * features).tolist(), post_transform=draw.one_of(posts),
+        **chances, **kernel(draw))
 
 
 def extractor(draw):

@@ -209,16 +209,81 @@ static hone_status best_label(onnx_reader *r, const classes *c, const tables *t,
     return onnx_best_label(r, votes, c->labels, out);
 }
 
+/* What lies where in [first of a pair, second of a pair] of each row: of what comes of the pairs,
+ * and, behind it, of what is left of 1; along the diagonal anything. */
+static hone_status pair_places(onnx_reader *r, const classes *c, hone_garg *out) {
+    int64_t *places = hone_arena_zalloc(r->arena, (size_t)c->count * c->count * sizeof *places);
+    uint32_t pair = 0;
+    if (!places) return HONE_NO_MEMORY("model");
+    for (uint32_t i = 0; i < c->count; i++) {
+        for (uint32_t j = i + 1; j < c->count; j++, pair++) {
+            places[i * c->count + j] = pair;
+            places[j * c->count + i] = c->pairs + pair;
+        }
+    }
+    return onnx_int_table(r, (int64_t)c->count * c->count, places, out);
+}
+
+/* The chance of the first one of a pair is 1 - sigmoid(a * score + b). */
+typedef struct sigmoids {
+    const double *a, *b; /* of each pair */
+    bool are_given;
+} sigmoids;
+
+/* A score to how likely the first one of the pair is, neither 0 nor 1. */
+static hone_status chances_of_pairs(onnx_reader *r, const sigmoids *of, const classes *c,
+                                    hone_garg scores, hone_garg *out) {
+    hone_garg factors, terms, one;
+    HONE_TRY(onnx_number_table(r, HONE_DTYPE_F32, 0, c->pairs, of->a, &factors));
+    HONE_TRY(onnx_number_table(r, HONE_DTYPE_F32, 0, c->pairs, of->b, &terms));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, 1, &one));
+    HONE_TRY(onnx_emit2(r, "multiply", scores, factors, out));
+    HONE_TRY(onnx_emit2(r, "add", *out, terms, out));
+    HONE_TRY(onnx_emit1(r, "sigmoid", *out, out));
+    HONE_TRY(onnx_emit2(r, "subtract", one, *out, out));
+    HONE_TRY(onnx_with_scalar(r, "maximum", *out, 1e-7F, out));
+    return onnx_with_scalar(r, "minimum", *out, 1 - 1e-7F, out);
+}
+
+/* [rows, classes] of the scores [rows, pairs]. */
+static hone_status probabilities(onnx_reader *r, const sigmoids *of, const classes *c,
+                                 hone_garg scores, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg parts[2], places, one;
+    HONE_TRY(onnx_info(r, &scores, &info));
+    HONE_TRY(chances_of_pairs(r, of, c, scores, &parts[0]));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, 1, &one));
+    HONE_TRY(onnx_emit2(r, "subtract", one, parts[0], &parts[1]));
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 1, out));
+    HONE_TRY(pair_places(r, c, &places));
+    HONE_TRY(onnx_emit_take(r, *out, places, 1, out));
+    const hone_expr *count = hone_extent_int(&r->ir, c->count);
+    const hone_expr *shape[] = {info->shape[0], count, count};
+    HONE_TRY(onnx_emit_reshape(r, *out, 3, shape, out));
+    return onnx_emit1(r, "couple", *out, out);
+}
+
+/* How scores become chances, where the machine says it. */
+static hone_status read_chances(onnx_reader *r, const classes *c, sigmoids *out) {
+    uint32_t a_count, b_count;
+    HONE_TRY(onnx_attr_doubles(r, "prob_a", &out->a, &a_count));
+    HONE_TRY(onnx_attr_doubles(r, "prob_b", &out->b, &b_count));
+    out->are_given = a_count > 0;
+    if (!a_count || (a_count >= c->pairs && b_count >= c->pairs)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%u prob_a and %u prob_b of %u pairs of classes", a_count,
+                      b_count, c->pairs);
+}
+
 static hone_status convert_classifier(onnx_reader *r, hone_garg *out) {
     machine m = {0};
     classes c;
     tables t;
     int64_t vectors;
     uint32_t transform;
+    sigmoids chances = {0};
     hone_garg scores;
-    if (onnx_attr(r, "prob_a") && onnx_attr(r, "prob_a")->n_floats)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "probabilities (prob_a)");
     HONE_TRY(read_classes(r, &c, &vectors));
+    HONE_TRY(read_chances(r, &c, &chances));
     HONE_TRY(read_machine(r, vectors, &m));
     if (m.weight_count != (c.count - 1) * vectors || m.rho_count < c.pairs)
         return HONE_ERROR(HONE_CODE_INVALID, "%u coefficients and %u rho of %lld support vectors",
@@ -226,7 +291,10 @@ static hone_status convert_classifier(onnx_reader *r, hone_garg *out) {
     HONE_TRY(make_tables(r, &m, &c, &t));
     HONE_TRY(scores_of(r, &m, c.pairs, t.weights, &scores));
     out[1] = scores;
-    if (c.count == 2) {
+    if (chances.are_given) {
+        HONE_TRY(probabilities(r, &chances, &c, scores, &out[1]));
+        HONE_TRY(onnx_post_transform(r, &out[1]));
+    } else if (c.count == 2) {
         HONE_TRY(onnx_read_transform(r, &transform));
         HONE_TRY(onnx_two_classes(r, scores, c.labels, 0, transform == 0, out));
     } else {
