@@ -29,7 +29,7 @@ FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
 OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Celu
 Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax SoftmaxCrossEntropyLoss BiasGelu FastGelu
-QuickGelu Mish Swish FusedConv FusedGemm""".split())
+QuickGelu Mish Swish FusedConv FusedGemm CDist""".split())
 # What is quantised may be the number beside: scales are multiplied in another order.
 STEPS = set("""QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearConv QGemm
 QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearWhere""".split())
@@ -149,6 +149,9 @@ def scale_of(case):
     if case.op in ("Swish", "QuickGelu"):  # onnxruntime's sigmoid, times the element
         data = next(v.array for v in case.values() if v.name == case.nodes[-1].input[0])
         return numpy.maximum(1, numpy.abs(numpy.where(numpy.isfinite(data), data, 0)).astype("float64"))
+    if case.op == "CDist":  # onnxruntime takes what is twice the product off the squares
+        return max(1.0, sum(float((v.array.astype("float64") ** 2).sum(axis=-1).max()) for v in case.values()
+                            if v.name in case.nodes[-1].input))
     if case.op == "GridSample":  # places are right to units of 1, between elements of any size
         return max(1.0, *(largest(v.array) for v in case.values() if v.name == case.nodes[-1].input[0]), 1.0)
     if case.op in ("LSTM", "GRU", "RNN"):  # gates are multiplied with states, these with the weights of the next step
