@@ -129,6 +129,14 @@ hone_status hone_rewrite_call(hone_rewrite *rw, const char *op, uint32_t arg_cou
     return HONE_OK;
 }
 
+hone_status hone_rewrite_reshape(hone_rewrite *rw, hone_garg x, int32_t rank,
+                                 const hone_expr *const *shape, hone_garg *out) {
+    const hone_garg args[] = {
+        x, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)rank, .u.exprs = shape}
+    };
+    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, out);
+}
+
 hone_status hone_rewrite_call_tir(hone_rewrite *rw, const char *callee, uint32_t arg_count,
                                   const hone_garg *args, const hone_sinfo *info, hone_garg *out) {
     hone_gvalue value =

@@ -39,6 +39,9 @@ void hone_rewrite_set(hone_rewrite *rw, hone_gvalue old, hone_garg now);
 /* Emits an operator call into the new function, with shape inference. */
 hone_status hone_rewrite_call(hone_rewrite *rw, const char *op, uint32_t arg_count,
                               const hone_garg *args, hone_attrs attrs, hone_garg *out);
+/* Emits a reshape to `rank` extents, which belong to the module's arena. */
+hone_status hone_rewrite_reshape(hone_rewrite *rw, hone_garg x, int32_t rank,
+                                 const hone_expr *const *shape, hone_garg *out);
 /* Emits a call_tir of a member of the module. */
 hone_status hone_rewrite_call_tir(hone_rewrite *rw, const char *callee, uint32_t arg_count,
                                   const hone_garg *args, const hone_sinfo *info, hone_garg *out);

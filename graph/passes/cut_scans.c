@@ -43,10 +43,7 @@ static hone_status reshape(hone_rewrite *rw, int32_t rank, const int64_t *extent
     if (!shape) return no_memory();
     for (int32_t d = 0; d < rank; d++)
         shape[d] = hone_extent_int(&rw->ir, extents[d]);
-    hone_garg args[] = {
-        *io, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)rank, .u.exprs = shape}
-    };
-    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, io);
+    return hone_rewrite_reshape(rw, *io, rank, shape, io);
 }
 
 static hone_status slice(hone_rewrite *rw, int32_t axis, int64_t begin, int64_t end,

@@ -191,18 +191,15 @@ static hone_status as_type(hone_rewrite *rw, hone_dtype from, hone_dtype to, hon
 /* A statistic as [C, 1, ...]: broadcast along the axis. */
 static hone_status along_axis(hone_rewrite *rw, const hone_garg *old, const hone_sinfo *data,
                               int32_t axis, hone_garg *out) {
-    hone_garg args[2];
-    HONE_TRY(hone_rewrite_arg(rw, old, &args[0]));
-    *out = args[0];
-    uint32_t rank = (uint32_t)(data->rank - axis);
+    HONE_TRY(hone_rewrite_arg(rw, old, out));
+    int32_t rank = data->rank - axis;
     if (rank == 1) return HONE_OK;
-    const hone_expr **shape = hone_arena_zalloc(rw->module->arena, rank * sizeof *shape);
+    const hone_expr **shape = hone_arena_zalloc(rw->module->arena, (size_t)rank * sizeof *shape);
     if (!shape) return HONE_ERROR(HONE_CODE_NO_MEMORY, "batch norm");
     shape[0] = data->shape[axis];
-    for (uint32_t i = 1; i < rank; i++)
+    for (int32_t i = 1; i < rank; i++)
         shape[i] = hone_extent_int(&rw->ir, 1);
-    args[1] = (hone_garg){.kind = HONE_GARG_SHAPE, .count = rank, .u.exprs = shape};
-    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, out);
+    return hone_rewrite_reshape(rw, *out, rank, shape, out);
 }
 
 static hone_status binary(hone_rewrite *rw, const char *op, hone_garg a, hone_garg b,

@@ -71,10 +71,7 @@ static hone_status make_reshape(hone_rewrite *rw, hone_garg x, const hone_sinfo 
         *out_made = false;
         return HONE_OK;
     }
-    hone_garg args[] = {
-        x, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)to->rank, .u.exprs = to->shape}
-    };
-    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, out);
+    return hone_rewrite_reshape(rw, x, to->rank, to->shape, out);
 }
 
 static hone_status normalize_view(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {

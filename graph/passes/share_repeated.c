@@ -108,10 +108,7 @@ static hone_status reshaped(hone_rewrite *rw, hone_garg x, const hone_expr *cons
     }
     *out = x;
     if (is_same) return HONE_OK;
-    const hone_garg args[] = {
-        x, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)rank, .u.exprs = shape}
-    };
-    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, out);
+    return hone_rewrite_reshape(rw, x, rank, shape, out);
 }
 
 static hone_status share(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {

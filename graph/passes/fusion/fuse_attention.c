@@ -386,10 +386,7 @@ static hone_status reshape_as(hone_rewrite *rw, const hone_gbind *bind, hone_gar
     if (!bind) return HONE_OK;
     const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
     const hone_sinfo *info = info_of(rw, &self);
-    hone_garg args[] = {
-        *io, {.kind = HONE_GARG_SHAPE, .count = (uint32_t)info->rank, .u.exprs = info->shape}
-    };
-    return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, io);
+    return hone_rewrite_reshape(rw, *io, info->rank, info->shape, io);
 }
 
 /* The kernel's result: of the shape of the sums, turned or not. */
