@@ -303,17 +303,22 @@ static int32_t find_window(const hone_default_nest *n, const hone_node_id *loops
 }
 
 /* Rows that a window slides along, the last that there are; of those who share what they read
- * without one, where lanes do not. */
-static void plan_window(const hone_default_nest *n, const hone_node_id *loops, plan *p) {
+ * without one, where lanes do not. Long runs are cut where rows share what they read, so that
+ * registers hold some; without that they are read faster. */
+static void plan_window(const hone_default_nest *n, const hone_node_id *loops, plan *io_plan) {
+    plan p = *io_plan;
     window w = {0};
-    look_along(n, loops[p->column], &w);
-    if (p->row >= 0 && !w.is_alone) return;
+    bool is_long = p.columns > MAX_VECTORS * n->lanes;
+    look_along(n, loops[p.column], &w);
+    if (p.row >= 0 && !w.is_alone) return;
+    if (is_long) p.columns = column_tile(n, n->facts.extents[p.column], 1, MAX_VECTORS);
     for (uint32_t row = 0; row < n->facts.loop_count; row++) {
-        bool is_row = n->facts.is_spatial[row] && (int32_t)row != p->column;
+        bool is_row = n->facts.is_spatial[row] && (int32_t)row != p.column;
         if (!is_row || n->facts.extents[row] == 1) continue;
         int32_t reduce = find_window(n, loops, row, &w);
-        if (reduce >= 0) plan_rows(n, row, (uint32_t)reduce, &w, p);
+        if (reduce >= 0) plan_rows(n, row, (uint32_t)reduce, &w, &p);
     }
+    if (p.window >= 0 && !(is_long && p.is_apart)) *io_plan = p;
 }
 
 /* A sum takes one instruction, and a vector one load: all that is read and written is of one type
@@ -370,7 +375,7 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
         p.rows = tile.rows;
         p.columns = tile.columns;
     }
-    if (vectors <= MAX_VECTORS) plan_window(n, loops, &p);
+    plan_window(n, loops, &p);
     if (p.rows <= 1) p.row = p.window = -1;
     if (p.window < 0) p.is_apart = p.is_whole = false;
     p.is_row_last = wide_loops(f) > 2 && puts_rows_last(n, loops, &p);
