@@ -1,6 +1,6 @@
 /* hone/variant.h - other algorithms for what a kernel computes, its variants (Winograd's for a
- * convolution, say; docs/tuning.md): which of them a tune searches and which records a compilation
- * uses. Both want the same options.
+ * convolution, say; docs/tuning.md): which of them a tune searches and which a compilation takes,
+ * of records or as default schedules. Both want the same options.
  */
 #ifndef HONE_VARIANT_H
 #define HONE_VARIANT_H

@@ -324,8 +324,8 @@ class Module:
                 variant: Any = None) -> Model:
         """One library of the program and the best records of a database, loaded. ``output`` is its
         path without ending; else it is kept in a folder of its own until ``Model.save``.
-        ``variants``, ``max_error`` and ``variant``, those of ``tune``, say which records of other
-        algorithms may be used."""
+        ``variants``, ``max_error`` and ``variant``, those of ``tune``, say which other algorithms
+        records and, without any, default schedules may use."""
         from ._variants import allowed
 
         folder = Folder() if output is None else None
