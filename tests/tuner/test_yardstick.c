@@ -245,7 +245,7 @@ static const struct constant_row {
 } constant_rows[] = {
     {"conv2d_256x14", "llvm -mcpu=znver4 -num-cores=3", 2, "v0 // 64", 3},
     {"conv2d_64x56",  "llvm -mcpu=znver4 -num-cores=3", 2, "v0 // 64", 6},
-    {"conv2d_256x14", "llvm -mcpu=znver3 -num-cores=3", 2, "v0 // 24", 2},
+    {"conv2d_256x14", "llvm -mcpu=znver3 -num-cores=3", 2, "v0 // 16", 3},
     {"conv2d_64x56",  "llvm -mcpu=znver3 -num-cores=3", 2, "v0 // 16", 3},
 };
 
