@@ -210,26 +210,30 @@ hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *co
 
 /* ---- outputs ---- */
 
-/* Extents that the file declares, beside those that follow from the operators. Where the caller
- * gave sizes, these hold: exporters declare the sizes of the run that they traced. */
-static hone_status check_output_shape(const onnx_reader *r, const Onnx__TensorShapeProto *declared,
-                                      const hone_sinfo *info) {
-    bool is_said = declared->n_dim > 0; /* some exporters write an empty shape for none */
-    if (is_said && declared->n_dim != (size_t)info->rank) {
-        return HONE_ERROR(HONE_CODE_INVALID, "declared with %zu dimensions, but it has %d",
-                          declared->n_dim, (int)info->rank);
-    }
+/* What an output is declared as beside what follows from the operators, which holds: some exporters
+ * declare other extents, and those of the run that they traced where the caller gives sizes. NULL:
+ * nothing, or no memory to say it. */
+static const char *odd_shape(const onnx_reader *r, const char *name,
+                             const Onnx__TensorShapeProto *declared, const hone_sinfo *info) {
+    bool is_said = declared->n_dim > 0; /* some write an empty shape for none */
     bool has_sizes = r->options && r->options->dim_count;
+    if (is_said && declared->n_dim != (size_t)info->rank) {
+        return hone_arena_printf(r->module->arena,
+                                 "output '%.200s' is declared with %zu dimensions, but it has %d",
+                                 name, declared->n_dim, (int)info->rank);
+    }
     for (size_t d = 0; info->shape && !has_sizes && d < declared->n_dim; d++) {
         const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
         int64_t extent = hone_expr_const(info->shape[d]);
         bool is_number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
                          dim->dim_value > 0;
         if (!is_number || extent < 0 || extent == dim->dim_value) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "dimension %zu is declared as %lld, but it is %lld", d,
-                          (long long)dim->dim_value, (long long)extent);
+        return hone_arena_printf(
+            r->module->arena,
+            "dimension %zu of output '%.200s' is declared as %lld, but it is %lld", d, name,
+            (long long)dim->dim_value, (long long)extent);
     }
-    return HONE_OK;
+    return NULL;
 }
 
 /* An unnamed size of an input that comes out as it is has the name that the output gives it. */
@@ -251,7 +255,8 @@ static hone_status name_sizes(onnx_reader *r, const Onnx__TensorShapeProto *decl
     return HONE_OK;
 }
 
-/* What the file says of an output must be what the operators make; it need not say anything. */
+/* The type that the file says of an output must be what the operators make; it need not say
+ * anything. */
 static hone_status check_output(onnx_reader *r, const Onnx__ValueInfoProto *output,
                                 const hone_garg *arg) {
     const Onnx__TypeProto *type = output->type;
@@ -268,7 +273,8 @@ static hone_status check_output(onnx_reader *r, const Onnx__ValueInfoProto *outp
         }
     }
     if (!type->tensor_type->shape) return HONE_OK;
-    HONE_TRY(check_output_shape(r, type->tensor_type->shape, info));
+    if (!r->module->note)
+        r->module->note = odd_shape(r, output->name, type->tensor_type->shape, info);
     return name_sizes(r, type->tensor_type->shape, info);
 }
 

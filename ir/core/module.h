@@ -32,6 +32,7 @@ struct hone_module {
     hone_attrs attrs;
     hone_tensor **constants; /* owned; index = what HONE_GARG_CONSTANT holds; NULL in outlines */
     uint32_t constant_count, constant_capacity;
+    const char *note; /* what whoever read it from a file found odd about that; NULL: nothing */
     bool is_frozen;
     struct hone_module_shared *shared; /* reference count and the modules this one borrows from */
 };

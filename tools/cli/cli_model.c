@@ -248,6 +248,10 @@ void hone_cli_warn_of_left_out(const hone_log *log, const char *path, const char
     hone_log_line(log, HONE_LOG_WARNING, "%s:%s%s", path, has_place ? "" : " ", said);
 }
 
+void hone_cli_warn_of_file(const hone_log *log, const char *path, const hone_module *module) {
+    if (module->note) HONE_LOG(log, HONE_LOG_WARNING, "%s: %s", path, module->note);
+}
+
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target) {
     if (target->num_threads <= target->num_cores) return;
     HONE_LOG(log, HONE_LOG_WARNING, "%d threads on %d cores wait for each other",

@@ -57,6 +57,8 @@ HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_
 
 /* Says which functions are left out; said NULL: none, nothing. */
 void hone_cli_warn_of_left_out(const hone_log *log, const char *path, const char *said);
+/* Says what was odd about the file of a model that is taken nevertheless. */
+void hone_cli_warn_of_file(const hone_log *log, const char *path, const hone_module *module);
 /* Says it when there are more threads than cores. */
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
 

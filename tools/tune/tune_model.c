@@ -63,6 +63,7 @@ static hone_status compile(tune_model *self, const char *name, hone_compile_resu
 static hone_status load(tune_model *self) {
     const hone_graph_options given = {.keeps_inputs = true};
     HONE_TRY(hone_cli_load_module(self->cli->args[0], &given, &self->module));
+    hone_cli_warn_of_file(&self->cli->log, self->cli->args[0], self->module);
     hone_module_freeze(self->module);
     self->is_on = hone_module_has_graph(self->module);
     if (!self->is_on) return HONE_OK;

@@ -267,6 +267,7 @@ static hone_status compile(compile_job *job) {
                                       .keeps_inputs = true,
                                       .keeps_sizes = true};
     HONE_TRY(hone_cli_load_module(cli->args[0], &given, &job->module));
+    hone_cli_warn_of_file(&cli->log, cli->args[0], job->module);
     hone_module_freeze(job->module);
     HONE_TRY(hone_dim_variants_drop_bound(&job->variants, job->module));
     hone_status st = hone_compile_module(job->module, &job->options, &job->result);

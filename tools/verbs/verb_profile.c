@@ -52,6 +52,7 @@ static hone_status compile_into(profile_job *job, const hone_compile_options *op
     hone_compile_result result = {0};
     hone_module *module = NULL;
     HONE_TRY(hone_cli_load_module(job->cli->args[0], &given, &module));
+    hone_cli_warn_of_file(&job->cli->log, job->cli->args[0], module);
     hone_module_freeze(module);
     hone_status st = hone_compile_module(module, options, &result);
     hone_compile_result_deinit(&result);

@@ -100,6 +100,7 @@ static hone_status run_source(hone_run_job *job, const char *path) {
                                 .keeps_sizes = true};
     HONE_TRY(hone_run_sizes_of_inputs(job, &given.dims, &given.dim_count));
     HONE_TRY(hone_cli_load_module(path, &given, &module));
+    hone_cli_warn_of_file(&job->cli->log, path, module);
     hone_module_freeze(module);
     hone_status st = hone_cli_other_sizes(job->cli, module, &job->o->shapes, &job->shapes);
     if (!st) st = hone_run_note_empty(job, module);

@@ -113,6 +113,7 @@ static hone_status verify(hone_cli *cli, const char *target_text) {
         st = answer_no(cli, st);
         goto done;
     }
+    hone_cli_warn_of_file(&cli->log, path, module);
     HONE_TRY_GOTO(st, hone_verify_module(module, &findings), done);
     HONE_TRY_GOTO(st, hone_verify_operators(module, &findings), done);
     HONE_TRY_GOTO(st, hone_verify_trial(module, &findings), done);
