@@ -210,8 +210,8 @@ static int64_t sharing_rows(const hone_default_nest *n, int64_t vectors, const w
     return most * vectors * w->taps > MAX_UNROLLED ? MAX_UNROLLED / (vectors * w->taps) : most;
 }
 
-/* The same for tiles that are unrolled as wholes: the rows that one column of taps reads are in
- * registers, too. Those who have few multiply with what lies in memory. */
+/* Rows of tiles that are unrolled as wholes: those that one column of taps reads are in registers
+ * beside sums and weights. Those who have few registers multiply with what lies in memory. */
 static int64_t holding_rows(const hone_default_nest *n, int64_t vectors, const window *w) {
     if (n->limits->vector_registers < MANY_REGISTERS) return sharing_rows(n, vectors, w);
     int64_t step = w->step / w->tap;

@@ -32,7 +32,7 @@
 #define WEIGHT " * W[vc, vdy, vdx]"
 #define LAST_WEIGHT " * W[vdy, vdx, vc]"
 
-/* The same with channels last. */
+/* Such a window with channels last. */
 #define CHANNELS_LAST                                                                              \
     "C, H, K, S, D, B = %d, %d, %d, %d, %d, %d\n"                                                  \
     "O = (H + 2 * B - D * (K - 1) - 1) // S + 1\n"                                                 \
@@ -73,9 +73,10 @@ static const struct row {
     {"channels last, by two",        32, 9,   3,  2, 1, 1, false, true,  LAST_WEIGHT},
     {"channels last, holes",         16, 9,   3,  1, 2, 2, false, true,  LAST_WEIGHT},
     {"channels last, five taps",     24, 9,   5,  1, 1, 2, false, true,  LAST_WEIGHT},
-    {"thirteen taps",                2,  20,  13, 1, 1, 6, true,  false, WEIGHT     }, /* too much code */
+    {"thirteen taps: too much code", 2,  20,  13, 1, 1, 6, true,  false, WEIGHT     },
     {"sums",                         3,  24,  3,  1, 1, 1, false, false, ""         },
     {"sums of long rows",            1,  82,  3,  1, 1, 1, false, false, ""         },
+    {"sums, channels last",          40, 9,   3,  1, 1, 1, false, true,  ""         },
     {"long rows, nothing in common", 1,  170, 2,  2, 1, 1, true,  false, ""         },
 };
 

@@ -73,7 +73,7 @@ void fake_unlock(const int *lock);
     struct CUctx_st *context = fake_current();                                                     \
     if (!context) return FAKE_INVALID_CONTEXT;                                                     \
     if (context->broken) return context->broken
-/* The same for what no graph can have in it. */
+/* FAKE_BEGIN_IN for what no graph can have in it. */
 #define FAKE_BEGIN_APART(context)                                                                  \
     FAKE_BEGIN_IN(context);                                                                        \
     if (fake_spoils_capture()) return FAKE_CAPTURE_UNSUPPORTED
