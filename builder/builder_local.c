@@ -21,6 +21,7 @@
 #include "measure/wire.h"
 #include "sandbox/held.h"
 #include "support/core/alloc.h"
+#include "support/core/number.h"
 #include "support/data/queue.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
@@ -360,9 +361,9 @@ static void check_worker(builder_local *self, worker *w, int64_t passed_ns) {
     int64_t wall_limit = 4 * limit + 10 * HONE_NS_PER_S;
     bool is_wall = cpu <= limit;
     if (cpu > limit || w->wall_ns > wall_limit) {
-        snprintf(text, sizeof text, "the build took %.1f s%s, the limit is %.1f s",
-                 (double)(is_wall ? w->wall_ns : cpu) * 1e-9, is_wall ? "" : " of CPU time",
-                 (double)(is_wall ? wall_limit : limit) * 1e-9);
+        hone_snprintf(text, sizeof text, "the build took %.1f s%s, the limit is %.1f s",
+                      (double)(is_wall ? w->wall_ns : cpu) * 1e-9, is_wall ? "" : " of CPU time",
+                      (double)(is_wall ? wall_limit : limit) * 1e-9);
         stop_build(self, w, HONE_FAILURE_BUILD_TIMEOUT, text);
         return;
     }

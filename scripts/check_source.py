@@ -29,6 +29,11 @@ FREE = {"support/core/alloc.c": IN_ROOMS, "support/os/clock.c": "time", "runtime
                   "strncasecmp",
         "tests/": IN_ROOMS + " rand system", "bench/": IN_ROOMS, "examples/": IN_ROOMS}
 
+# A call of snprintf up to the end of its format, and what prints a fraction there: with a comma in
+# some locales.
+FORMAT = re.compile(r'(?<!\w)snprintf\s*\([^;"]*((?:"(?:\\.|[^"\\\n])*"\s*)+)')
+FRACTION = re.compile(r"(?<!%)(?:%%)*%[-+ #0]*[\d*]*(?:\.[\d*]+)?[aefgAEFG]")
+
 # Tests get their seeds from hone_test_seed or hone_test_rng.
 OWN_SEED = re.compile(r"\b(hone_rng_from_seed)\s*\(\s*\d+\w*\s*\)")
 
@@ -80,6 +85,16 @@ def check_comments(path, text):
             yield text.count("\n", 0, match.start()) + 1, 'says "The same": of what?'
 
 
+def check_fractions(path, text):
+    if not banned_for(path).search("strtod("):
+        return
+    for match in FORMAT.finditer(text):
+        number = text.count("\n", 0, match.start()) + 1
+        allowed = ALLOW.findall(text.split("\n")[number - 1])
+        if FRACTION.search(match.group(1)) and "snprintf" not in allowed:
+            yield number, "prints a fraction as locales do: hone_snprintf does not"
+
+
 def check_file(path, text):
     code = COMMENT_OR_STRING.sub(blank, text).split("\n")
     pattern = banned_for(path)
@@ -92,6 +107,7 @@ def check_file(path, text):
     if "\t" in text or "\r" in text:
         yield 0, "has tabs or carriage returns"
     yield from check_comments(path, text)
+    yield from check_fractions(path, text)
 
 
 # `tests/room/test_thing.c name_of_the_case`

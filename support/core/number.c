@@ -39,8 +39,8 @@ float hone_number_parse_f32(const char *text, char **end) {
 char *hone_number_print(double value, int fewest, char out[HONE_NUMBER_BYTES]) {
     locale_t before = enter();
     for (int digits = fewest; digits <= 17; digits++) {
-        snprintf(out, HONE_NUMBER_BYTES, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) break; /* allow strtod: with points */
+        snprintf(out, HONE_NUMBER_BYTES, "%.*g", digits, value); /* allow snprintf: with points */
+        if (strtod(out, NULL) == value) break;                   /* allow strtod: with points */
     }
     leave(before);
     return out;
