@@ -19,6 +19,7 @@
 #include "tuner/space/space.h"
 
 enum { SAMPLES = 4, MUTATIONS = 2, RANDOM_PROGRAMS = 150, MOST_REFUSED_PERCENT = 25 };
+enum { TURN_SAMPLES = 3 };
 enum { GPU_SAMPLES = 6, GPU_PROGRAMS = 60, GPU_REFUSED_PERCENT = 60 };
 
 static hone_target gpu;
@@ -237,6 +238,76 @@ static const hone_workload halves[] = {
      "\"int32\")\n"                                               },
 };
 
+/* What is written along one axis and read along another, in types and shapes that squares of a
+ * register do not divide. */
+static const struct turn {
+    const char *name, *dtype, *before, *behind; /* of what is read */
+    int rank;
+    int64_t shape[5]; /* of the output */
+    int order[5];     /* which axis of the output each one of the input is */
+} turns[] = {
+    {"bytes, with a rest each way",      "int8",     "",                "",                2, {67, 83},          {1, 0}         },
+    {"truths",                           "bool",     "",                "",                2, {40, 36},          {1, 0}         },
+    {"halves, too few columns",          "float16",  "",                " + T.float16(1)", 2, {70, 9},           {1, 0}         },
+    {"bfloat16",                         "bfloat16", "",                "",                2, {37, 64},          {1, 0}         },
+    {"doubles, and what is computed",    "float64",  "T.float64(3) * ", "",                2, {45, 33},          {1, 0}         },
+    {"int64",                            "int64",    "",                " - T.int64(3)",   3, {3, 19, 34},       {0, 2, 1}      },
+    {"channels first to last",           "float32",  "T.abs(",          ")",               4, {2, 5, 7, 20},     {0, 3, 1, 2}   },
+    {"channels last to first",           "float32",  "",                "",                4, {2, 20, 7, 5},     {0, 2, 3, 1}   },
+    {"all axes backwards",               "float32",  "",                "",                5, {4, 3, 5, 2, 17},  {4, 3, 2, 1, 0}},
+    {"two axes in turn of five",         "int16",    "",                "",                5, {2, 18, 1, 3, 37}, {0, 4, 2, 3, 1}},
+    {"with itself, straight and turned", "float32",  "",                " + A[v0, v1]",    2, {33, 33},          {1, 0}         },
+    {"rows that share sets",             "float32",  "",                "",                2, {20, 1024},        {1, 0}         },
+};
+
+static const char *const turn_cpus[] = {"x86-64-v3", "x86-64-v4", "aarch64 -mcpu=neoverse-v2",
+                                        "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64"};
+
+static void write_shape(const struct turn *t, bool is_input, hone_str *out) {
+    for (int d = 0; d < t->rank; d++)
+        hone_str_printf(out, "%lld, ", (long long)t->shape[is_input ? t->order[d] : d]);
+}
+
+static void write_axes(const struct turn *t, const char *before, bool is_input, hone_str *out) {
+    for (int d = 0; d < t->rank; d++)
+        hone_str_printf(out, "%s%s%d", d ? ", " : "", before, is_input ? t->order[d] : d);
+}
+
+static void write_turn(const struct turn *t, hone_str *out) {
+    hone_str read = {0};
+    hone_str_append(&read, "A[");
+    write_axes(t, "v", true, &read);
+    hone_str_append(&read, "]");
+    hone_str_append(out, "@T.prim_func\ndef main(A: T.Buffer((");
+    write_shape(t, true, out);
+    hone_str_printf(out, "), \"%s\"), B: T.Buffer((", t->dtype);
+    write_shape(t, false, out);
+    hone_str_printf(out, "), \"%s\")):\n    for ", t->dtype);
+    write_axes(t, "i", false, out);
+    hone_str_append(out, " in T.grid(");
+    write_shape(t, false, out);
+    hone_str_append(out, "):\n        with T.block(\"B\"):\n            ");
+    write_axes(t, "v", false, out);
+    hone_str_printf(out, " = T.axis.remap(\"%.*s\", [", t->rank, "SSSSS");
+    write_axes(t, "i", false, out);
+    hone_str_append(out, "])\n            B[");
+    write_axes(t, "v", false, out);
+    hone_str_printf(out, "] = %s%s%s\n", t->before, hone_str_text(&read), t->behind);
+    hone_str_deinit(&read);
+}
+
+static void turn_is_right(void **state) {
+    const struct turn *row = *state;
+    hone_str text = {0};
+    write_turn(row, &text);
+    for (size_t i = 0; i < HONE_COUNT(turn_cpus); i++) {
+        hone_target cpu;
+        HONE_ASSERT_OK(hone_target_parse(turn_cpus[i], &cpu));
+        check_program(row->name, hone_str_text(&text), &cpu, TURN_SAMPLES, MOST_REFUSED_PERCENT);
+    }
+    hone_str_deinit(&text);
+}
+
 static void is_deterministic(void **state) {
     (void)state;
     for (const hone_workload *w = hone_workloads; w->name; w++) {
@@ -364,6 +435,7 @@ int main(void) {
         cmocka_unit_test(is_deterministic),
         cmocka_unit_test(absent_file_is_an_error),
     };
+    failed += HONE_RUN_ROWS("tuner/space of transposes", turns, turn_is_right);
     failed += HONE_RUN_ROWS("tuner/space of the user", user_spaces, users_space_is_checked);
     return failed + cmocka_run_group_tests_name("tuner/space", tests, NULL, NULL);
 }
