@@ -143,6 +143,12 @@ static const struct row {
      "nodes_falseleafs=[1] leaf_targetids=[0,0] leaf_weights={f32:5,7} nodes_splits={f32:0} "
      "nodes_modes={u8:0}\noutput y",
      "trees of more than 128 levels", HONE_CODE_UNSUPPORTED},
+    {"a feature whose number has no room for a bit",
+     "input x f32 1,2147483647\nnode ai.onnx.ml.TreeEnsemble x -> y n_targets=1 tree_roots=[0] "
+     "nodes_featureids=[1073741824] nodes_truenodeids=[0] nodes_trueleafs=[1] "
+     "nodes_falsenodeids=[1] nodes_falseleafs=[1] leaf_targetids=[0,0] leaf_weights={f32:5,7} "
+     "nodes_splits={f32:0} nodes_modes={u8:0} nodes_missing_value_tracks_true=[1]\noutput y",
+     "compares feature 1073741824 of 2147483647", HONE_CODE_INVALID},
     {"a pattern that is none",
      "input a str 3\nnode RegexFullMatch a -> y pattern='a**'\noutput y",
      "a repetition of a repetition at byte 2", HONE_CODE_INVALID},

@@ -154,7 +154,8 @@ static hone_status go_down(onnx_reader *r, const tables *t, hone_garg x, hone_ga
 static hone_status check_features(const onnx_forest *f, int64_t features) {
     for (uint32_t i = 0; i < f->count; i++) {
         bool is_leaf = f->modes[i] == ONNX_TREE_LEAF;
-        int64_t bound = features < 0 ? MOST_FEATURES : features;
+        bool is_less = features >= 0 && features < MOST_FEATURES;
+        int64_t bound = is_less ? features : MOST_FEATURES;
         if (is_leaf || (f->features[i] >= 0 && f->features[i] < bound)) continue;
         return HONE_ERROR(HONE_CODE_INVALID, "node %u compares feature %lld of %lld", i,
                           (long long)f->features[i], (long long)features);
