@@ -143,6 +143,36 @@ static const value_row rows[] = {
         "input x f32 1,2\nconst w f32 1,2 = 3,4\n"
         "node com.microsoft.FusedMatMul x,w -> y transB=1 alpha=0.5",
         "1,2", "5.5"),
+    ROW("FusedGemm: Elu",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='Elu' activation_alpha=0.5",
+        "-0.5,0,1", "-0.31606028,0,2"),
+    ROW("FusedGemm: Selu",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='Selu' activation_alpha=2.0 "
+        "activation_gamma=3.0",
+        "-50,0,1", "-6,0,6"),
+    ROW("FusedGemm: Selu as the standard has it",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='Selu'",
+        "-0.5,0,1", "-1.1113307,0,2.101402"),
+    ROW("FusedGemm: Softplus",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='Softplus'",
+        "-50,0,50", "0,0.69314718,100"),
+    ROW("FusedGemm: Softsign",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='Softsign'",
+        "-0.5,0,1", "-0.5,0,0.66666667"),
+    ROW("FusedGemm: ThresholdedRelu at its threshold",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='ThresholdedRelu' activation_alpha=2.0",
+        "-0.5,0,1", "0,0,0"),
+    ROW("FusedGemm: HardSigmoid",
+        "input x f32 3,1\nconst w f32 1,1 = 2\n"
+        "node com.microsoft.FusedGemm x,w -> y activation='HardSigmoid' activation_alpha=0.25 "
+        "activation_beta=0.5",
+        "-0.5,0,1", "0.25,0.5,1"),
     ROW("SkipLayerNormalization",
         "input x f32 1,1,2\nconst s f32 1,1,2 = 1,1\nconst g f32 2 = 2,2\n"
         "const b f32 2 = 1,1\nnode com.microsoft.SkipLayerNormalization x,s,g,b -> y",

@@ -6,6 +6,8 @@ from onnx_draw import NONE
 from onnx_microsoft import joined
 
 ACTIVATIONS = (None, "Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid")
+PARAMS = {"LeakyRelu": {"alpha": 0.2}, "Elu": {"alpha": 0.7}, "ThresholdedRelu": {"alpha": 0.3},
+          "Selu": {"alpha": 1.5, "gamma": 1.1}, "HardSigmoid": {"alpha": 0.3, "beta": 0.4}}  # of FusedGemm
 
 
 def fused_conv(case):
@@ -29,10 +31,10 @@ def fused_gemm(case):
     n, k, m = (case.draw.between(1, 6) for _ in range(3))
     turns = [case.draw.between(0, 1) for _ in range(2)]
     sides = [(n, k)[::-1] if turns[0] else (n, k), (k, m)[::-1] if turns[1] else (k, m)]
-    name = case.draw.one_of((None, "Relu", "Tanh", "Sigmoid", "LeakyRelu"))
+    name = case.draw.one_of((None, "Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", *PARAMS))
+    params = {f"activation_{key}": value for key, value in PARAMS.get(name, {}).items()}
     return case.node(joined(case, *sides, [m]), transA=turns[0], transB=turns[1], activation=name,
-                     activation_alpha=0.2 if name == "LeakyRelu" else None,
-                     alpha=case.maybe(case.draw.real(-2, 2)))
+                     alpha=case.maybe(case.draw.real(-2, 2)), **params)
 
 
 def embedding(case):

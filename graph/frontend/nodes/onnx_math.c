@@ -291,8 +291,8 @@ static hone_status convert_elu(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_selu(onnx_reader *r, hone_garg *out) {
     double alpha, gamma;
-    HONE_TRY(onnx_attr_float(r, "alpha", 1.67326319217681884765625, &alpha));
-    HONE_TRY(onnx_attr_float(r, "gamma", 1.05070102214813232421875, &gamma));
+    HONE_TRY(onnx_attr_float(r, "alpha", ONNX_SELU_ALPHA, &alpha));
+    HONE_TRY(onnx_attr_float(r, "gamma", ONNX_SELU_GAMMA, &gamma));
     HONE_TRY(onnx_emit_elu(r, r->inputs[0], alpha, out));
     return onnx_with_scalar(r, "multiply", *out, gamma, out);
 }

@@ -135,6 +135,9 @@ hone_status onnx_by_mean_square(onnx_reader *r, hone_garg x, int32_t first, doub
                                 hone_garg *out);
 /* ---- several steps ---- */
 hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
+/* The numbers of Selu where a node says none. */
+#define ONNX_SELU_ALPHA 1.67326319217681884765625
+#define ONNX_SELU_GAMMA 1.05070102214813232421875
 hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
                                    hone_garg *out);
 /* x * sigmoid(alpha * x) of input 0, where the node says no alpha of the usual one. */

@@ -29,6 +29,11 @@ static hone_status leaky(onnx_reader *r, const activation *a, hone_garg *io) {
     return onnx_emit(r, "nn.leakyrelu", 1, io, 1, &attr, io);
 }
 
+static hone_status selu(onnx_reader *r, const activation *a, hone_garg *io) {
+    HONE_TRY(onnx_emit_elu(r, *io, param(a, 0, ONNX_SELU_ALPHA), io));
+    return onnx_with_scalar(r, "multiply", *io, param(a, 1, ONNX_SELU_GAMMA), io);
+}
+
 static hone_status activate(onnx_reader *r, const activation *a, hone_garg *io) {
     static const struct {
         const char *name, *op;
@@ -38,6 +43,12 @@ static hone_status activate(onnx_reader *r, const activation *a, hone_garg *io) 
         {"Tanh",    "tanh"   },
     };
     if (!a->name[0]) return HONE_OK;
+    if (strcmp(a->name, "Softplus") == 0) return onnx_emit_softplus(r, *io, io);
+    if (strcmp(a->name, "Softsign") == 0) return onnx_emit_softsign(r, *io, io);
+    if (strcmp(a->name, "Elu") == 0) return onnx_emit_elu(r, *io, param(a, 0, 1), io);
+    if (strcmp(a->name, "Selu") == 0) return selu(r, a, io);
+    if (strcmp(a->name, "ThresholdedRelu") == 0)
+        return onnx_emit_thresholded(r, *io, param(a, 0, 1), io);
     for (size_t i = 0; i < HONE_COUNT(plain); i++)
         if (strcmp(a->name, plain[i].name) == 0) return onnx_emit1(r, plain[i].op, *io, io);
     if (strcmp(a->name, "LeakyRelu") == 0) return leaky(r, a, io);
@@ -62,9 +73,11 @@ static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
-    static const char *const names[] = {"activation_alpha", "activation_beta"};
     activation a = {.count = 0};
     HONE_TRY(onnx_attr_text(r, "activation", "", a.name));
+    const bool is_selu = strcmp(a.name, "Selu") == 0;
+    const char *const names[] = {"activation_alpha",
+                                 is_selu ? "activation_gamma" : "activation_beta"};
     for (; a.count < 2 && onnx_attr(r, names[a.count]); a.count++)
         HONE_TRY(onnx_attr_float(r, names[a.count], 0, &a.params[a.count]));
     HONE_TRY(onnx_convert_on(r, "Gemm", r->input_count, r->inputs, out));
@@ -153,7 +166,7 @@ static hone_status convert_quantised_embedding(onnx_reader *r, hone_garg *out) {
 const onnx_converter onnx_fused_converters[] = {
     {"FusedConv", convert_conv, 2, 4, 1, CONV_ATTRS " activation activation_params", NULL},
     {"FusedGemm",          convert_gemm, 2, 3, 1,
-     "activation activation_alpha activation_beta alpha beta transA transB", NULL},
+     "activation activation_alpha activation_beta activation_gamma alpha beta transA transB", NULL},
     {"EmbedLayerNormalization",          convert_embedding, 1, 9, 3, "epsilon mask_index_type", NULL},
     {"QEmbedLayerNormalization",       convert_quantised_embedding, 1, 18, 2, "epsilon", NULL},
     {0},
