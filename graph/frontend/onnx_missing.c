@@ -9,11 +9,19 @@
 
 enum { MOST_NAMED = 100 };
 
+/* Of onnxruntime's operators on channels in blocks. How many are in a block no file says: it is
+ * what the processor had that wrote it. */
+#define BLOCKED "com.microsoft.nchwc"
+#define BLOCKED_HINT                                                                               \
+    "; " BLOCKED " is onnxruntime's layout for the processor that wrote the file: write it with "  \
+    "ORT_ENABLE_EXTENDED, or give the model before it was optimised"
+
 typedef struct search {
     const Onnx__ModelProto *model;
     const Onnx__NodeProto *first; /* that is missing */
     hone_str list;
     hone_strmap seen, entered; /* operators; functions by their places */
+    bool is_blocked;           /* operators on blocks of channels are among them */
 } search;
 
 /* The operator sets that hold where a node stands. */
@@ -39,6 +47,7 @@ static void note_missing(search *s, const Onnx__NodeProto *node, const opsets *s
     snprintf(name, sizeof name, "%.60s%s%.90s", is_plain ? "" : node->domain, is_plain ? "" : ".",
              node->op_type ? node->op_type : "?");
     if (!s->first) s->first = node;
+    if (node->domain && strcmp(node->domain, BLOCKED) == 0) s->is_blocked = true;
     if (hone_strmap_find(&s->seen, name, NULL) || hone_strmap_count(&s->seen) >= MOST_NAMED) return;
     if (!hone_strmap_put(&s->seen, name, 1)) return;
     int64_t version = version_of(sets, node->domain);
@@ -87,8 +96,8 @@ hone_status onnx_check_operators(const Onnx__ModelProto *model) {
     if (s.first) {
         st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
                         "the operator is not implemented, docs/operators.md lists what is; missing "
-                        "for this model: %s",
-                        hone_str_text(&s.list));
+                        "for this model: %s%s",
+                        hone_str_text(&s.list), s.is_blocked ? BLOCKED_HINT : "");
         st = onnx_at_node(s.first, st);
     }
     hone_str_deinit(&s.list);

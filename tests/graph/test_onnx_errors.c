@@ -87,6 +87,9 @@ static const struct row {
      "missing for this model: Foo (node 'a', opset 13), Inside (node 'y', opset 11), my.Far (node "
      "'c', opset 1)",
      HONE_CODE_UNSUPPORTED},
+    {"operators in the layout of one processor",
+     VEC "node com.microsoft.nchwc.ReorderOutput x -> y channels=3\noutput y",
+     "write it with ORT_ENABLE_EXTENDED", HONE_CODE_UNSUPPORTED},
     {"a function in itself",
      VEC "function my.F x -> y opset=11\nnode my.F x -> y\nend\nnode my.F x -> y\noutput y",
      "node 'y' (F): node 'y' (F): the function calls itself", HONE_CODE_INVALID},
