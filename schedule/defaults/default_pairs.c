@@ -3,8 +3,8 @@
  *
  *   rows and panels, rounded
  *   for others…, panel, i0:
- *     for q: for i1 (unrolled): for h (unrolled): for j (vectors): tile[i1, j] += a dot product
- *     out = epilogue(tile)
+ *     for taps…, q: for i1 (unrolled): for h (unrolled): for j (vectors): tile[i1, j] += a dot
+ * product out = epilogue(tile)
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,8 @@ typedef struct product {
     hone_default_nest n;
     hone_packed p; /* sch, block, node and rows of it alone */
     uint32_t count;
-    const hone_rv *loops; /* axes of the output, pairs, the two of a pair */
+    const hone_rv *loops; /* axes of the output, taps, pairs, the two of a pair */
+    uint32_t column;      /* the last axis of the output */
     int32_t row;          /* axis whose places are rows of a tile; -1: there is none */
     int64_t rows;
 } product;
@@ -78,15 +79,29 @@ static hone_status inline_others(hone_schedule *sch, const hone_default_blocks *
     return HONE_OK;
 }
 
+static uint32_t count_outputs(const product *m) {
+    const hone_block *block = hone_packed_block(&m->p);
+    uint32_t count = 0;
+    while (count < block->axis_count && block->axes[count].kind == HONE_AXIS_SPATIAL)
+        count++;
+    return count;
+}
+
+static bool moves(const hone_schedule *sch, const hone_region *region, hone_var var) {
+    for (uint32_t d = 0; d < hone_func_buffer(sch->func, region->buffer)->rank; d++)
+        if (hone_expr_uses_var(region->ranges[d].min, var)) return true;
+    return false;
+}
+
 /* Rows share panels: the last axis of the output that the left side moves along and the right one
  * does not. */
 static int32_t find_row(const product *m) {
     const hone_block *block = hone_packed_block(&m->p);
     if (block->read_count != 2) return -1;
-    for (int32_t a = (int32_t)m->count - 4; a >= 0; a--) {
-        bool is_left = hone_packed_dimension(&m->p, &block->reads[0], (uint32_t)a) >= 0;
-        bool is_right = hone_packed_dimension(&m->p, &block->reads[1], (uint32_t)a) >= 0;
-        if (is_left && !is_right) return a;
+    for (int32_t a = (int32_t)m->column - 1; a >= 0; a--) {
+        hone_var var = block->axes[a].var;
+        bool is_left = moves(m->n.sch, &block->reads[0], var);
+        if (is_left && !moves(m->n.sch, &block->reads[1], var)) return a;
     }
     return -1;
 }
@@ -116,14 +131,15 @@ typedef struct tile {
 
 static hone_status reorder(product *m, const tile *t) {
     hone_rv order[MAX_LOOPS];
-    uint32_t n = 0, last = m->count - 3;
-    for (uint32_t a = 0; a < last; a++)
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < m->column; a++)
         if ((int32_t)a != m->row) order[n++] = m->loops[a];
     order[n++] = t->panel;
     if (m->row >= 0) order[n++] = t->row[0];
-    order[n++] = m->loops[last + 1];
+    for (uint32_t a = m->column + 1; a + 1 < m->count; a++)
+        order[n++] = m->loops[a];
     if (m->row >= 0) order[n++] = t->row[1];
-    order[n++] = m->loops[last + 2];
+    order[n++] = m->loops[m->count - 1];
     order[n++] = t->column;
     return hone_sch_reorder(m->n.sch, n, order);
 }
@@ -132,7 +148,7 @@ static hone_status make_tile(product *m, tile *t) {
     hone_schedule *sch = m->n.sch;
     const hone_rv *parts;
     hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(PANEL)};
-    HONE_TRY(hone_sch_split(sch, m->loops[m->count - 3], 2, factors, true, false, &parts));
+    HONE_TRY(hone_sch_split(sch, m->loops[m->column], 2, factors, true, false, &parts));
     t->panel = parts[0];
     t->column = parts[1];
     if (m->row >= 0) HONE_TRY(hone_default_split(sch, m->loops[m->row], m->rows, MAX_ROWS, t->row));
@@ -152,7 +168,7 @@ static hone_status take_tile(product *m, const tile *t, hone_rv epilogue) {
     hone_rv place = m->row >= 0 ? t->row[0] : t->panel;
     HONE_TRY(hone_sch_reverse_compute_at(sch, epilogue, place, true, -1));
     HONE_TRY(hone_sch_get_loops(sch, epilogue, &count, &loops));
-    if (m->row >= 0 && count > m->count)
+    if (m->row >= 0 && count > m->column + 2)
         HONE_TRY(hone_default_optional(hone_sch_unroll(sch, loops[count - 2])));
     return hone_default_optional(hone_sch_vectorize(sch, loops[count - 1]));
 }
@@ -168,8 +184,10 @@ static hone_status schedule(hone_schedule *sch, const hone_default_limits *limit
     HONE_TRY(hone_packed_cache_tile(&m.p, &epilogue));
     HONE_TRY(hone_schedule_node(sch, m.p.block, &m.p.node));
     HONE_TRY(hone_sch_get_loops(sch, m.p.block, &m.count, &m.loops));
-    if (m.count < 3 || m.count + 2 > MAX_LOOPS)
+    uint32_t outputs = count_outputs(&m);
+    if (outputs == 0 || m.count < outputs + 2 || m.count + 2 > MAX_LOOPS)
         return HONE_ERROR(HONE_CODE_ILLEGAL, "unexpected loops");
+    m.column = outputs - 1;
     m.row = find_row(&m);
     m.n.facts.element_bits = 32;
     if (m.row >= 0) m.rows = choose_rows(&m);

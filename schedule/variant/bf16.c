@@ -13,7 +13,7 @@
  * Of operands that are of bfloat16 nothing is lost but numbers that are subnormal: vdpbf16ps takes
  * them as 0.
  */
-#include "schedule/variant/variant_impl.h"
+#include "schedule/variant/convolution.h"
 
 enum { MAX_AXES = 8, PANEL = 32, NO_AXIS = MAX_AXES };
 
@@ -90,19 +90,17 @@ static bool fills_output(const bf16 *m) {
     return axes == m->block->axis_count - 1;
 }
 
-static bool read_operand(const bf16 *m, const hone_expr *factor, access *out) {
-    if (factor->kind == HONE_EXPR_CAST) factor = factor->args[0];
-    return factor->kind == HONE_EXPR_LOAD &&
-           read_access(m, m->operand, factor->u.buffer, factor->count, factor->args, out);
+static bool read_operand(const bf16 *m, const hone_expr *load, access *out) {
+    return read_access(m, m->operand, load->u.buffer, load->count, load->args, out);
 }
 
 /* Columns are the last dimension of the output, and move along one operand: the right one. */
-static bool read_roles(bf16 *m, const hone_expr *const factors[2]) {
+static bool read_roles(bf16 *m, const hone_expr *const loads[2]) {
     access *sides[] = {&m->left, &m->right};
     if (m->out.rank == 0 || m->out.axes[m->out.rank - 1] == NO_AXIS) return false;
     m->column = m->out.axes[m->out.rank - 1];
     for (int i = 0; i < 2; i++)
-        if (!read_operand(m, factors[i], sides[i])) return false;
+        if (!read_operand(m, loads[i], sides[i])) return false;
     if (uses(&m->left, m->column)) {
         access other = m->left;
         m->left = m->right;
@@ -114,23 +112,22 @@ static bool read_roles(bf16 *m, const hone_expr *const factors[2]) {
 
 static bool is_product(bf16 *m, hone_node_id block) {
     const hone_node *store;
-    const hone_expr *factors[2];
+    const hone_expr *loads[2];
     m->block = hone_func_node(m->func, block)->u.block.block;
     return m->block->axis_count <= MAX_AXES && read_axes(m) &&
-           variant_read_products(m->func, block, &store, factors) &&
+           variant_read_sum(m->func, block, &store, loads) &&
            read_access(m, HONE_DTYPE_F32, store->u.store.buffer, store->u.store.rank,
                        store->u.store.indices, &m->out) &&
-           fills_output(m) && read_roles(m, factors) && variant_read_nest(m->func, block, &m->nest);
+           fills_output(m) && read_roles(m, loads) && variant_read_nest(m->func, block, &m->nest);
 }
 
-static hone_status find(bf16 *m) {
+static bool find(bf16 *m) {
     hone_node_id root = hone_func_root_block(m->func);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(m->func, root, n)) {
         bool is_block = hone_func_node(m->func, n)->kind == HONE_NODE_BLOCK && n != root;
-        if (is_block && is_product(m, n)) return HONE_OK;
+        if (is_block && is_product(m, n)) return true;
     }
-    return VARIANT_REFUSE("no block is a product of matrices of %s with constant sizes",
-                          m->operand.bits == 32 ? "float32" : "bfloat16");
+    return false;
 }
 
 /* ---- stages ---- */
@@ -252,18 +249,27 @@ static hone_buffer product(bf16 *m, hone_buffer rows, hone_buffer panels) {
                           hone_expr_mul(ir, widened(m, rows, left), widened(m, panels, right)));
 }
 
-static hone_status rewrite(hone_func *func, hone_dtype operand) {
-    bf16 m = {.func = func, .operand = operand};
-    HONE_TRY(find(&m));
-    variant_begin(&m.edit, func, m.nest, m.index);
-    hone_buffer left = rows(&m), right = panels_of(&m);
-    return variant_end(&m.edit, product(&m, left, right), m.out.buffer);
+static hone_status replace(bf16 *m, hone_func *func) {
+    variant_begin(&m->edit, func, m->nest, m->index);
+    hone_buffer left = rows(m), right = panels_of(m);
+    return variant_end(&m->edit, product(m, left, right), m->out.buffer);
 }
 
 hone_status hone_variant_rewrite_bf16(hone_func *func) {
-    return rewrite(func, HONE_DTYPE_F32);
+    bf16 m = {.func = func, .operand = HONE_DTYPE_F32};
+    if (find(&m)) return replace(&m, func);
+    return VARIANT_REFUSE("no block is a product of matrices of float32 with constant sizes");
 }
 
 hone_status hone_variant_rewrite_pairs(hone_func *func) {
-    return rewrite(func, HONE_DTYPE_BF16);
+    bf16 m = {.func = func, .operand = HONE_DTYPE_BF16};
+    convolution c;
+    if (find(&m)) return replace(&m, func);
+    hone_status st = convolution_find(func, HONE_DTYPE_BF16, &c);
+    if (!st) return variant_pair_convolution(func, &c);
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    hone_status_free(st);
+    return VARIANT_REFUSE(
+        "no block is a product of matrices, or a convolution in two dimensions and "
+        "one group, of bfloat16 and with constant sizes");
 }

@@ -10,6 +10,7 @@ enum { MAX_AXES = 8 };
 /* What is known of the block at work. */
 typedef struct finding {
     const hone_func *func;
+    hone_dtype operand;
     const hone_block *block;
     conv_axis roles[MAX_AXES]; /* by axis of the block; CONV_NONE: not found yet */
     convolution *out;
@@ -144,9 +145,9 @@ static bool has_all_roles(const finding *f) {
 
 /* ---- the block ---- */
 
-static bool is_float32(const hone_func *func, hone_buffer buffer) {
-    const hone_buffer_info *info = hone_func_buffer(func, buffer);
-    return hone_dtype_equal(info->dtype, HONE_DTYPE_F32) && info->rank <= CONV_MAX_RANK &&
+static bool is_of(const finding *f, hone_dtype dtype, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(f->func, buffer);
+    return hone_dtype_equal(info->dtype, dtype) && info->rank <= CONV_MAX_RANK &&
            hone_buffer_elements(info) > 0;
 }
 
@@ -156,8 +157,8 @@ static bool read_roles(finding *f, const hone_node *store, const hone_expr *imag
     for (uint32_t a = 0; a < f->block->axis_count; a++)
         f->roles[a] = CONV_NONE;
     *c = (convolution){.filter.buffer = filter->u.buffer, .out.buffer = store->u.store.buffer};
-    return is_float32(f->func, image->u.buffer) && is_float32(f->func, filter->u.buffer) &&
-           is_float32(f->func, c->out.buffer) && read_image(f, image) &&
+    return is_of(f, f->operand, image->u.buffer) && is_of(f, f->operand, filter->u.buffer) &&
+           is_of(f, HONE_DTYPE_F32, c->out.buffer) && read_image(f, image) &&
            read_plain(f, filter->count, filter->args, true, &c->filter) &&
            read_plain(f, store->u.store.rank, store->u.store.indices, false, &c->out) &&
            has_all_roles(f);
@@ -181,8 +182,12 @@ static bool read_extents(const finding *f) {
     return true;
 }
 
-static bool is_convolution(const hone_func *func, hone_node_id block, convolution *out) {
-    finding f = {.func = func, .block = hone_func_node(func, block)->u.block.block, .out = out};
+static bool is_convolution(const hone_func *func, hone_node_id block, hone_dtype operand,
+                           convolution *out) {
+    finding f = {.func = func,
+                 .operand = operand,
+                 .block = hone_func_node(func, block)->u.block.block,
+                 .out = out};
     const hone_node *store;
     const hone_expr *loads[2];
     if (f.block->axis_count > MAX_AXES || !variant_read_sum(func, block, &store, loads))
@@ -192,16 +197,16 @@ static bool is_convolution(const hone_func *func, hone_node_id block, convolutio
     return read_extents(&f) && variant_read_nest(func, block, &out->nest);
 }
 
-hone_status convolution_find(const hone_func *func, convolution *out) {
+hone_status convolution_find(const hone_func *func, hone_dtype operand, convolution *out) {
     hone_node_id root = hone_func_root_block(func);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_BLOCK && n != root && is_convolution(func, n, out))
+        if (node->kind == HONE_NODE_BLOCK && n != root && is_convolution(func, n, operand, out))
             return HONE_OK;
     }
     return VARIANT_REFUSE(
-        "no block is a convolution of float32 in two dimensions, in one group and "
-        "with constant sizes");
+        "no block is a convolution of %s in two dimensions, in one group and with constant sizes",
+        operand.bits == 32 ? "float32" : "bfloat16");
 }
 
 const hone_expr *convolution_load(hone_te *te, const conv_access *access,

@@ -42,9 +42,13 @@ typedef struct convolution {
     hone_dtype index;
 } convolution;
 
-/* The first convolution of float32 in the function. ILLEGAL: there is none; why the first sum is
- * none. */
-HONE_NODISCARD hone_status convolution_find(const hone_func *func, convolution *out);
+/* The first convolution in the function of operands of a type, with sums of float32. ILLEGAL: there
+ * is none. */
+HONE_NODISCARD hone_status convolution_find(const hone_func *func, hone_dtype operand,
+                                            convolution *out);
+
+/* The variant pairs of a convolution of bfloat16 that was found (bf16_convolution.c). */
+HONE_NODISCARD hone_status variant_pair_convolution(hone_func *func, const convolution *c);
 
 /* A load whose dimensions follow the axes as the access says; at[axis]: where (for Y and X of the
  * image: as they are, taps included). */

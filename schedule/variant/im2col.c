@@ -105,7 +105,7 @@ static hone_buffer output(im2col *m, hone_buffer product) {
 
 hone_status hone_variant_rewrite_im2col(hone_func *func) {
     im2col m = {0};
-    HONE_TRY(convolution_find(func, &m.c));
+    HONE_TRY(convolution_find(func, HONE_DTYPE_F32, &m.c));
     const int64_t *n = m.c.extents;
     m.pixels = n[CONV_N] * n[CONV_Y] * n[CONV_X];
     m.taps = n[CONV_C] * n[CONV_R] * n[CONV_S];

@@ -21,10 +21,8 @@ HONE_NODISCARD hone_status variant_apply_given(const hone_variant *variant, cons
 /* The refusal of a variant: ILLEGAL. */
 #define VARIANT_REFUSE(...) HONE_ERROR(HONE_CODE_ILLEGAL, __VA_ARGS__)
 
-/* Whether a block is out[…] = out[…] + a * b, begun with 0; a and b. */
-bool variant_read_products(const hone_func *func, hone_node_id block, const hone_node **out_store,
-                           const hone_expr *out_factors[2]);
-/* variant_read_products, where a and b are loads. */
+/* Whether a block is out[…] = out[…] + a * b, begun with 0, of loads a and b or of what they are
+ * cast from; the loads. */
 bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
                       const hone_expr *out_loads[2]);
 /* Whether a block is in one serial loop for each axis, over all of it, with nothing else below the

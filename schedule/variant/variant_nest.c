@@ -1,8 +1,8 @@
 /* schedule/variant/variant_nest.c - see variant_impl.h. */
 #include "schedule/variant/variant_impl.h"
 
-bool variant_read_products(const hone_func *func, hone_node_id block, const hone_node **out_store,
-                           const hone_expr *out_factors[2]) {
+static bool read_products(const hone_func *func, hone_node_id block, const hone_node **out_store,
+                          const hone_expr *out_factors[2]) {
     hone_node_id init = hone_block_init_of(func, block), body = hone_block_body_of(func, block);
     if (init == HONE_NO_ID || body == HONE_NO_ID) return false;
     const hone_node *start = hone_func_node(func, hone_func_node(func, init)->first);
@@ -26,8 +26,10 @@ bool variant_read_products(const hone_func *func, hone_node_id block, const hone
 
 bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
                       const hone_expr *out_loads[2]) {
-    return variant_read_products(func, block, out_store, out_loads) &&
-           out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
+    if (!read_products(func, block, out_store, out_loads)) return false;
+    for (int i = 0; i < 2; i++)
+        if (out_loads[i]->kind == HONE_EXPR_CAST) out_loads[i] = out_loads[i]->args[0];
+    return out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
 }
 
 bool variant_read_nest(const hone_func *func, hone_node_id block, hone_node_id *out_nest) {

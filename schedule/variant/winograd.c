@@ -304,7 +304,7 @@ static hone_status check(const convolution *c) {
 
 static hone_status rewrite(hone_func *func, const minimal_filter *f) {
     winograd w = {.f = f};
-    HONE_TRY(convolution_find(func, &w.c));
+    HONE_TRY(convolution_find(func, HONE_DTYPE_F32, &w.c));
     HONE_TRY(check(&w.c));
     w.rows = (w.c.extents[CONV_Y] + f->m - 1) / f->m;
     w.columns = (w.c.extents[CONV_X] + f->m - 1) / f->m;

@@ -1,5 +1,6 @@
-/* tests/compile/test_first_choice.c - products of bfloat16 without records: dot products of the CPU
- * where it has them, they pay and the user allows them; and what is lowered then has them. */
+/* tests/compile/test_first_choice.c - products and convolutions of bfloat16 without records: dot
+ * products of the CPU where it has them, they pay and the user allows them; and what is lowered
+ * then has them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,19 +21,41 @@ static const struct row {
     uint64_t constants;
     double most_error;
     bool is_dot;
+    bool is_convolution; /* 3x3 over rows + 2 by 10 places, channels last */
 } rows[] = {
-    {"many rows",              HAS_IT,   40, 32, "bfloat16", 0, HONE_VARIANTS_EXACT, true },
-    {"an odd number of steps", HAS_IT,   40, 33, "bfloat16", 0, HONE_VARIANTS_EXACT, true },
-    {"a row by constants",     HAS_IT,   1,  32, "bfloat16", 2, HONE_VARIANTS_EXACT, true },
-    {"a row by what changes",  HAS_IT,   1,  32, "bfloat16", 0, HONE_VARIANTS_EXACT, false},
-    {"not allowed",            HAS_IT,   40, 32, "bfloat16", 2, HONE_VARIANTS_NONE,  false},
-    {"no such instruction",    HAS_NONE, 40, 32, "bfloat16", 2, HONE_VARIANTS_EXACT, false},
-    {"float32",                HAS_IT,   40, 32, "float32",  2, HONE_VARIANTS_ALL,   false},
+    {"many rows",               HAS_IT,   40, 32, "bfloat16", 0, HONE_VARIANTS_EXACT, true,  false},
+    {"an odd number of steps",  HAS_IT,   40, 33, "bfloat16", 0, HONE_VARIANTS_EXACT, true,  false},
+    {"a row by constants",      HAS_IT,   1,  32, "bfloat16", 2, HONE_VARIANTS_EXACT, true,  false},
+    {"a row by what changes",   HAS_IT,   1,  32, "bfloat16", 0, HONE_VARIANTS_EXACT, false, false},
+    {"not allowed",             HAS_IT,   40, 32, "bfloat16", 2, HONE_VARIANTS_NONE,  false, false},
+    {"no such instruction",     HAS_NONE, 40, 32, "bfloat16", 2, HONE_VARIANTS_EXACT, false, false},
+    {"float32",                 HAS_IT,   40, 32, "float32",  2, HONE_VARIANTS_ALL,   false, false},
+    {"a convolution",           HAS_IT,   6,  32, "bfloat16", 0, HONE_VARIANTS_EXACT, true,  true },
+    {"one of 3 channels",       HAS_IT,   6,  3,  "bfloat16", 0, HONE_VARIANTS_EXACT, true,  true },
+    {"one of 1 channel",        HAS_IT,   6,  1,  "bfloat16", 0, HONE_VARIANTS_EXACT, false, true },
+    {"one that is not allowed", HAS_IT,   6,  32, "bfloat16", 0, HONE_VARIANTS_NONE,  false, true },
+    {"one without it",          HAS_NONE, 6,  32, "bfloat16", 0, HONE_VARIANTS_EXACT, false, true },
+    {"one of float32",          HAS_IT,   6,  32, "float32",  0, HONE_VARIANTS_EXACT, false, true },
 };
 
-static const hone_func *make(const struct row *row, hone_module **out_module) {
-    char text[1024];
-    snprintf(text, sizeof text,
+static void print_convolution(const struct row *row, char *text, size_t size) {
+    snprintf(text, size,
+             "@T.prim_func\n"
+             "def main(X: T.Buffer((%d, 10, %d), \"%s\"), W: T.Buffer((64, %d, 3, 3), \"%s\"), "
+             "Y: T.Buffer((%d, 8, 64))):\n"
+             "    for y, x, f, c, r, s in T.grid(%d, 8, 64, %d, 3, 3):\n"
+             "        with T.block(\"conv\"):\n"
+             "            vy, vx, vf, vc, vr, vs = T.axis.remap(\"SSSRRR\", [y, x, f, c, r, s])\n"
+             "            with T.init():\n"
+             "                Y[vy, vx, vf] = T.float32(0)\n"
+             "            Y[vy, vx, vf] = Y[vy, vx, vf] + T.Cast(\"float32\", X[vy + vr, vx + vs, "
+             "vc]) * T.Cast(\"float32\", W[vf, vc, vr, vs])\n",
+             row->rows + 2, row->steps, row->type, row->steps, row->type, row->rows, row->rows,
+             row->steps);
+}
+
+static void print_product(const struct row *row, char *text, size_t size) {
+    snprintf(text, size,
              "@T.prim_func\n"
              "def main(X: T.Buffer((%d, %d), \"%s\"), W: T.Buffer((%d, 64), \"%s\"), "
              "Y: T.Buffer((%d, 64))):\n"
@@ -45,6 +68,11 @@ static const hone_func *make(const struct row *row, hone_module **out_module) {
              "T.Cast(\"float32\", W[vk, vj])\n",
              row->rows, row->steps, row->type, row->steps, row->type, row->rows, row->rows,
              row->steps);
+}
+
+static const hone_func *make(const struct row *row, hone_module **out_module) {
+    char text[1024];
+    (row->is_convolution ? print_convolution : print_product)(row, text, sizeof text);
     return hone_test_parse(text, out_module);
 }
 

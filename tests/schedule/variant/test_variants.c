@@ -23,6 +23,11 @@ typedef struct conv {
     bool has_epilogue;
 } conv;
 
+/* Sums of bfloat16 are of float32. */
+static const char *sum_type(const conv *c) {
+    return strcmp(c->dtype, "bfloat16") == 0 ? "float32" : c->dtype;
+}
+
 static void print_pad(const conv *c, hone_str *out) {
     const char *order = c->is_nhwc ? "vn, vy, vx, vc" : "vn, vc, vy, vx";
     hone_str_printf(out,
@@ -63,16 +68,19 @@ static void print_conv(const conv *c, hone_str *out) {
                     "            vn, vf, vy, vx, vc, vr, vs = T.axis.remap(\"SSSSRRR\", [n, f, y, "
                     "x, c, r, s])\n"
                     "            with T.init():\n                %s[%s] = T.%s(0)\n",
-                    c->batch, c->filters, height, width, ins, c->taps, c->taps, to, at, c->dtype);
-    hone_str_printf(out, "            %s[%s] = %s[%s] + %s[%s] * W[vf, vc, vr, vs]\n", to, at, to,
-                    at, image, place);
+                    c->batch, c->filters, height, width, ins, c->taps, c->taps, to, at,
+                    sum_type(c));
+    hone_str_printf(out,
+                    "            %s[%s] = %s[%s] + T.Cast(\"%s\", %s[%s]) * "
+                    "T.Cast(\"%s\", W[vf, vc, vr, vs])\n",
+                    to, at, to, at, sum_type(c), image, place, sum_type(c));
     if (!c->has_epilogue) return;
     hone_str_printf(out,
                     "    for n, f, y, x in T.grid(%d, %d, %d, %d):\n"
                     "        with T.block(\"relu\"):\n"
                     "            vn, vf, vy, vx = T.axis.remap(\"SSSS\", [n, f, y, x])\n"
-                    "            Y[%s] = T.max(Z[%s] + W[vf, 0, 0, 0], T.%s(0))\n",
-                    c->batch, c->filters, height, width, at, at, c->dtype);
+                    "            Y[%s] = T.max(Z[%s] + T.Cast(\"%s\", W[vf, 0, 0, 0]), T.%s(0))\n",
+                    c->batch, c->filters, height, width, at, at, sum_type(c), sum_type(c));
 }
 
 static const hone_func *make_conv(const conv *c, hone_module **out_module) {
@@ -85,13 +93,13 @@ static const hone_func *make_conv(const conv *c, hone_module **out_module) {
                     "\"%s\"), Y: T.Buffer(%s, \"%s\")):\n"
                     "    T.func_attr({\"tir.noalias\": True})\n",
                     hone_str_text(&in), c->dtype, c->filters, c->channels / c->groups, c->taps,
-                    c->taps, c->dtype, hone_str_text(&out), c->dtype);
+                    c->taps, c->dtype, hone_str_text(&out), sum_type(c));
     if (c->pad)
         hone_str_printf(&text, "    P = T.alloc_buffer(%s, \"%s\")\n", hone_str_text(&padded),
                         c->dtype);
     if (c->has_epilogue)
         hone_str_printf(&text, "    Z = T.alloc_buffer(%s, \"%s\")\n", hone_str_text(&out),
-                        c->dtype);
+                        sum_type(c));
     if (c->pad) print_pad(c, &text);
     print_conv(c, &text);
     HONE_ASSERT_OK(hone_str_check(&text));
@@ -135,21 +143,30 @@ static void check_schedules(const hone_func *func, const hone_variant *variant) 
 static const struct row {
     const char *name;
     conv c;
-    bool is_winograd, is_im2col;
+    bool is_winograd, is_im2col, is_pairs;
 } rows[] = {
-    {"3x3",             {1, 8, 12, 12, 16, 3, 1, 1, 1, 1, false, "float32", false}, true,  true },
-    {"odd image",       {1, 3, 13, 17, 5, 3, 1, 1, 1, 1, false, "float32", true},   true,  true },
-    {"batch, unpadded", {2, 3, 13, 17, 5, 3, 1, 0, 1, 1, false, "float32", true},   true,  true },
-    {"NHWC",            {2, 9, 7, 10, 20, 3, 1, 1, 1, 1, true, "float32", true},    true,  true },
-    {"one output",      {1, 4, 3, 3, 4, 3, 1, 0, 1, 1, false, "float32", false},    true,  true },
-    {"wide padding",    {1, 4, 5, 5, 4, 3, 1, 2, 1, 1, false, "float32", false},    true,  true },
-    {"1 channel",       {1, 1, 9, 9, 1, 3, 1, 1, 1, 1, false, "float32", false},    true,  true },
-    {"stride",          {1, 4, 9, 9, 6, 3, 2, 1, 1, 1, false, "float32", false},    false, true },
-    {"dilation",        {1, 4, 9, 9, 6, 3, 1, 2, 2, 1, false, "float32", true},     false, true },
-    {"5x5",             {1, 4, 9, 9, 6, 5, 1, 2, 1, 1, true, "float32", false},     false, true },
-    {"groups",          {1, 4, 9, 9, 6, 3, 1, 1, 1, 2, false, "float32", false},    false, false},
-    {"float16",         {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float16", false},    false, false},
-    {"float64",         {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float64", false},    false, false},
+    {"3x3",           {1, 8, 12, 12, 16, 3, 1, 1, 1, 1, false, "float32", false},  true,  true,  false},
+    {"odd image",     {1, 3, 13, 17, 5, 3, 1, 1, 1, 1, false, "float32", true},    true,  true,  false},
+    {"batch, no pad", {2, 3, 13, 17, 5, 3, 1, 0, 1, 1, false, "float32", true},    true,  true,  false},
+    {"NHWC",          {2, 9, 7, 10, 20, 3, 1, 1, 1, 1, true, "float32", true},     true,  true,  false},
+    {"one output",    {1, 4, 3, 3, 4, 3, 1, 0, 1, 1, false, "float32", false},     true,  true,  false},
+    {"wide padding",  {1, 4, 5, 5, 4, 3, 1, 2, 1, 1, false, "float32", false},     true,  true,  false},
+    {"1 channel",     {1, 1, 9, 9, 1, 3, 1, 1, 1, 1, false, "float32", false},     true,  true,  false},
+    {"stride",        {1, 4, 9, 9, 6, 3, 2, 1, 1, 1, false, "float32", false},     false, true,  false},
+    {"dilation",      {1, 4, 9, 9, 6, 3, 1, 2, 2, 1, false, "float32", true},      false, true,  false},
+    {"5x5",           {1, 4, 9, 9, 6, 5, 1, 2, 1, 1, true, "float32", false},      false, true,  false},
+    {"groups",        {1, 4, 9, 9, 6, 3, 1, 1, 1, 2, false, "float32", false},     false, false, false},
+    {"float16",       {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float16", false},     false, false, false},
+    {"float64",       {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float64", false},     false, false, false},
+    {"bf16",          {1, 8, 12, 12, 16, 3, 1, 1, 1, 1, false, "bfloat16", false}, false, false, true },
+    {"bf16, odd",     {2, 5, 9, 13, 35, 3, 1, 1, 1, 1, false, "bfloat16", true},   false, false, true },
+    {"bf16, NHWC",    {2, 6, 7, 10, 40, 3, 1, 1, 1, 1, true, "bfloat16", true},    false, false, true },
+    {"bf16, no pad",  {1, 6, 7, 10, 32, 3, 1, 0, 1, 1, true, "bfloat16", false},   false, false, true },
+    {"bf16, stride",  {1, 4, 9, 9, 6, 3, 2, 1, 1, 1, false, "bfloat16", true},     false, false, true },
+    {"bf16, dilated", {1, 4, 9, 9, 6, 3, 1, 2, 2, 1, true, "bfloat16", false},     false, false, true },
+    {"bf16, 1x1",     {1, 8, 5, 9, 33, 1, 1, 0, 1, 1, false, "bfloat16", true},    false, false, true },
+    {"bf16, 1 in",    {1, 1, 9, 9, 4, 3, 1, 1, 1, 1, false, "bfloat16", false},    false, false, false},
+    {"bf16, groups",  {1, 4, 9, 9, 6, 3, 1, 1, 1, 2, false, "bfloat16", false},    false, false, false},
 };
 
 static void variants_compute_the_same(void **state) {
@@ -159,8 +176,9 @@ static void variants_compute_the_same(void **state) {
     const hone_variant *variant;
     for (size_t i = 0; (variant = hone_variant_at(i)) != NULL; i++) {
         bool is_winograd = strncmp(variant->name, "winograd", 8) == 0;
-        bool is_for =
-            is_winograd ? row->is_winograd : row->is_im2col && strcmp(variant->name, "im2col") == 0;
+        bool is_for = is_winograd ? row->is_winograd
+                                  : (row->is_im2col && strcmp(variant->name, "im2col") == 0) ||
+                                        (row->is_pairs && strcmp(variant->name, "pairs") == 0);
         hone_arena *arena = hone_arena_create(1 << 16);
         hone_func *made;
         hone_code code = hone_status_consume(hone_variant_apply(variant, func, arena, &made));
