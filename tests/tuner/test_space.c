@@ -355,18 +355,18 @@ static const user_space user_spaces[] = {
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
      "    v = sch.sample_categorical([1, 2, 4], [0.3, 0.3, 0.4])\n"
-     "    sch.split(j, [None, v])\n",  HONE_CODE_OK,      NULL                               },
+     "    sch.split(j, [None, v])\n",                                             HONE_CODE_OK,      NULL                               },
     {"a step that is always refused",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
-     "    sch.parallel(k)\n",          HONE_CODE_ILLEGAL, "step 3: sch.parallel"             },
+     "    sch.parallel(k)\n",                                                     HONE_CODE_ILLEGAL, "step 3: sch.parallel"             },
     {"a block that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"D\"))\n"
-     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "no block is named 'D'"            },
+     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "no block is named 'D'"            },
     {"one that nothing is made of",
      "def space(sch):\n"
-     "    b = sch.get_block(\"D\")\n", HONE_CODE_ILLEGAL, "no block is named 'D'"            },
+     "    b = sch.get_block(\"D\")\n",                                            HONE_CODE_ILLEGAL, "no block is named 'D'"            },
     {"more unrolled than a compiler should see",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
@@ -374,27 +374,49 @@ static const user_space user_spaces[] = {
      "    sch.unroll(i)\n"
      "    sch.unroll(j)\n"
      "    sch.unroll(a)\n"
-     "    sch.unroll(b)\n",            HONE_CODE_ILLEGAL, "too much is unrolled"             },
+     "    sch.unroll(b)\n",                                                       HONE_CODE_ILLEGAL, "too much is unrolled"             },
     {"no steps",
      "def space(sch):\n"
-     "    pass\n",                     HONE_CODE_INVALID, "has no steps"                     },
+     "    pass\n",                                                                HONE_CODE_INVALID, "has no steps"                     },
+    {"another layout of what callers give",
+     "def space(sch):\n"
+     "    b = sch.get_block(\"C\")\n"
+     "    sch.transform_layout(b, (\"read\", 1), lambda k, j: (j, k))\n",         HONE_CODE_INVALID, "layout of the parameter 'B'"      },
+    {"another layout of what callers take",
+     "def space(sch):\n"
+     "    b = sch.get_block(\"C\")\n"
+     "    sch.transform_layout(b, (\"write\", 0), lambda i, j: (i * 16 + j,))\n", HONE_CODE_INVALID, "layout of the parameter 'C'"      },
+    {"another layout of a copy",
+     "def space(sch):\n"
+     "    b = sch.get_block(\"C\")\n"
+     "    c = sch.cache_read(b, 1, \"global\")\n"
+     "    sch.transform_layout(c, (\"write\", 0), lambda k, j: (j, k))\n",        HONE_CODE_OK,      NULL                               },
     {"a function that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"
-     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "function 'matmul', not on 'other'"},
+     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "function 'matmul', not on 'other'"},
 };
+
+/* hone_space_load of this text. */
+static hone_status load_text(const char *text, const hone_func *func, hone_space *out_space) {
+    char *dir = NULL;
+    hone_str path = {0};
+    const hone_trace_context context = {.func = func};
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
+    hone_str_printf(&path, "%s/space.py", dir);
+    HONE_ASSERT_OK(hone_fs_write_atomic(hone_str_text(&path), text, strlen(text)));
+    hone_status st = hone_space_load(hone_str_text(&path), &context, &target, out_space);
+    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
+    hone_str_deinit(&path);
+    hone_free(dir);
+    return st;
+}
 
 static void users_space_is_checked(void **state) {
     const user_space *row = *state;
-    char *dir = NULL;
-    hone_str path = {0};
     hone_space space;
     hone_module *module = NULL;
-    const hone_trace_context context = {.func = hone_test_parse(matmul_text, &module)};
-    HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
-    hone_str_printf(&path, "%s/space.py", dir);
-    HONE_ASSERT_OK(hone_fs_write_atomic(hone_str_text(&path), row->text, strlen(row->text)));
-    hone_status st = hone_space_load(hone_str_text(&path), &context, &target, &space);
+    hone_status st = load_text(row->text, hone_test_parse(matmul_text, &module), &space);
     if (row->code == HONE_CODE_OK) {
         HONE_ASSERT_OK(st);
         assert_int_equal(space.count, 1);
@@ -402,9 +424,46 @@ static void users_space_is_checked(void **state) {
     } else {
         HONE_ASSERT_ERROR(st, row->code, row->part);
     }
-    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
-    hone_str_deinit(&path);
-    hone_free(dir);
+    hone_module_release(module);
+}
+
+static const char pipeline_text[] =
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64, 64), \"float32\"), C: T.Buffer((64, 64), \"float32\")):\n"
+    "    B = T.sblock_alloc_buffer((64, 64), \"float32\")\n"
+    "    for i in T.serial(64, annotations={\"software_pipeline_stage\": [0, 1], "
+    "\"software_pipeline_order\": [0, 1]}):\n"
+    "        for j in range(64):\n"
+    "            with T.sblock(\"load\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                B[vi, vj] = A[vi, vj] * T.float32(2)\n"
+    "        for j in range(64):\n"
+    "            with T.sblock(\"use\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                C[vi, vj] = B[vi, vj] + T.float32(1)\n";
+
+/* What would leave a pipeline one statement is neither offered nor taken. */
+static void pipelines_keep_their_statements(void **state) {
+    static const char inlines[] = "def space(sch):\n"
+                                  "    sch.compute_inline(sch.get_block(\"load\"))\n";
+    static const char vectors[] = "def space(sch):\n"
+                                  "    i, j = sch.get_loops(sch.get_block(\"use\"))\n"
+                                  "    sch.vectorize(j)\n";
+    (void)state;
+    hone_module *module = NULL;
+    hone_space space;
+    hone_str all = {0};
+    const hone_func *func = hone_test_parse(pipeline_text, &module);
+    HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+    for (uint32_t i = 0; i < space.count; i++)
+        HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[i], &all));
+    assert_true(space.count > 0);
+    assert_null(strstr(hone_str_text(&all), "compute_inline"));
+    hone_str_deinit(&all);
+    hone_space_deinit(&space);
+    HONE_ASSERT_ERROR(load_text(inlines, func, &space), HONE_CODE_ILLEGAL, "one statement left");
+    HONE_ASSERT_OK(load_text(vectors, func, &space));
+    hone_space_deinit(&space);
     hone_module_release(module);
 }
 
@@ -434,6 +493,7 @@ int main(void) {
         cmocka_unit_test(random_programs_are_right_on_gpu),
         cmocka_unit_test(is_deterministic),
         cmocka_unit_test(absent_file_is_an_error),
+        cmocka_unit_test(pipelines_keep_their_statements),
     };
     failed += HONE_RUN_ROWS("tuner/space of transposes", turns, turn_is_right);
     failed += HONE_RUN_ROWS("tuner/space of the user", user_spaces, users_space_is_checked);

@@ -71,9 +71,14 @@ static hone_status apply_rule(generation *g, hone_space_rule rule, const char *b
 
 /* ---- all rules ---- */
 
-static bool is_opted_out(const hone_block *block) {
-    const char *rule = hone_attrs_string(&block->annotations, "schedule_rule", NULL);
-    return rule != NULL;
+/* Says so itself, or is a statement of a software pipeline, whose stages count those. */
+static bool is_opted_out(const hone_func *func, hone_node_id block) {
+    const hone_attrs *attrs = &hone_func_node(func, block)->u.block.block->annotations;
+    bool is_out = hone_attrs_string(attrs, "schedule_rule", NULL) != NULL;
+    for (hone_node_id up = block; !is_out && up != HONE_NO_ID;
+         up = hone_func_node(func, up)->parent)
+        is_out = hone_rule_is_pipeline(hone_func_node(func, up));
+    return is_out;
 }
 
 /* Names are copied: the schedule that they are of may be gone when they are asked for. */
@@ -82,7 +87,7 @@ static hone_status list_blocks(generation *g, const hone_func *func, hone_arena 
     for (hone_node_id n = root; n != HONE_NO_ID && g->block_count < MAX_BLOCKS;
          n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_BLOCK || is_opted_out(node->u.block.block)) continue;
+        if (node->kind != HONE_NODE_BLOCK || is_opted_out(func, n)) continue;
         const char *name = hone_arena_strdup(arena, node->u.block.block->name);
         if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "design space");
         g->blocks[g->block_count++] = name;
@@ -178,12 +183,31 @@ bool hone_space_add(hone_space *space, const hone_trace *trace, hone_draft *out_
 
 /* ---- a space of the user's ---- */
 
+/* Measuring gives tensors in the program's own layout. */
+static hone_status keep_parameters(void *ctx, hone_schedule *sch, uint32_t step) {
+    (void)ctx;
+    (void)step;
+    const hone_inst *inst = &sch->trace.insts[sch->trace.count - 1];
+    if (inst->kind != HONE_INST_TRANSFORM_LAYOUT) return HONE_OK;
+    hone_node_id node;
+    HONE_TRY(hone_schedule_node(sch, inst->inputs[0].u.rv, &node));
+    const hone_block *block = hone_func_node(sch->func, node)->u.block.block;
+    int64_t number = inst->attrs[0].u.i;
+    bool is_write = inst->attrs[1].u.i != 0;
+    hone_buffer buffer = (is_write ? block->writes : block->reads)[number].buffer;
+    if (!hone_func_is_parameter(sch->func, buffer)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "transform_layout changes the layout of the parameter '%s', which the "
+                      "program's callers know; sch.cache_%s makes a buffer whose layout may change",
+                      hone_func_buffer(sch->func, buffer)->name, is_write ? "write" : "read");
+}
+
 /* A draw may be refused; a space all of whose draws are is none. */
 static hone_status check_draws(const hone_trace *trace, const hone_target *target,
                                hone_schedule *sch) {
     hone_status first = HONE_OK;
     for (uint64_t i = 0; i < CHECKED_DRAWS; i++) {
-        hone_apply_options options = {.resample = true};
+        hone_apply_options options = {.resample = true, .after_step = keep_parameters};
         hone_status st = hone_schedule_reset(sch);
         sch->rng = hone_rng_from_seed(i);
         if (!st) st = hone_trace_apply(trace, sch, &options);

@@ -28,6 +28,10 @@ typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_nam
 
 /* A postprocessor (postproc_limits.c): ILLEGAL drops the candidate. */
 hone_status hone_verify_limits(hone_schedule *sch);
+/* Another (postproc_pipelines.c). */
+hone_status hone_verify_pipelines(hone_schedule *sch);
+/* A loop that somebody has made a software pipeline: what stands in it counts as it stands. */
+bool hone_rule_is_pipeline(const hone_node *node);
 
 /* hone_space_generate for a schedule in which steps may have been done, which it takes over. */
 HONE_NODISCARD hone_status hone_space_generate_from(hone_schedule *sch, const hone_target *target,
