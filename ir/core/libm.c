@@ -14,7 +14,7 @@
 #define OF_2(name) ROW(name, 2, false, d2), ROW(name##f, 2, true, f2)
 #define OF_3(name) ROW(name, 3, false, d3), ROW(name##f, 3, true, f3)
 
-const hone_libm *hone_libm_named(const char *name) {
+const hone_libm *hone_libm_at(size_t index) {
     static const hone_libm functions[] = {
         OF_1(acos),   OF_1(acosh),     OF_1(asin),  OF_1(asinh),    OF_1(atan),  OF_2(atan2),
         OF_1(atanh),  OF_1(cbrt),      OF_1(ceil),  OF_2(copysign), OF_1(cos),   OF_1(cosh),
@@ -24,9 +24,14 @@ const hone_libm *hone_libm_named(const char *name) {
         OF_2(pow),    OF_2(remainder), OF_1(rint),  OF_1(round),    OF_1(sin),   OF_1(sinh),
         OF_1(sqrt),   OF_1(tan),       OF_1(tanh),  OF_1(tgamma),   OF_1(trunc),
     };
-    for (size_t i = 0; i < HONE_COUNT(functions); i++)
-        if (strcmp(functions[i].name, name) == 0) return &functions[i];
-    return NULL;
+    return index < HONE_COUNT(functions) ? &functions[index] : NULL;
+}
+
+const hone_libm *hone_libm_named(const char *name) {
+    const hone_libm *libm = NULL;
+    for (size_t i = 0; (libm = hone_libm_at(i)) && strcmp(libm->name, name) != 0;)
+        i++;
+    return libm;
 }
 
 const hone_libm *hone_libm_of_call(const hone_expr *e) {

@@ -25,6 +25,9 @@ typedef struct hone_libm {
 /* The function of that name, or NULL. */
 const hone_libm *hone_libm_named(const char *name);
 
+/* All of them, by number from 0; NULL after the last. */
+const hone_libm *hone_libm_at(size_t index);
+
 /* What e calls, or NULL: call_extern and call_pure_extern with a name and as many numbers as the
  * function of that name takes, for a float. */
 const hone_libm *hone_libm_of_call(const hone_expr *e);

@@ -6,9 +6,13 @@
 #include "tools/cli/cli.h"
 
 /* For dlclose. Compiled models look for their external functions in the process: they find those of
- * the library. INVALID with the reason. */
+ * the library. Warns of functions in it that no program can call, as the C library's have their
+ * names. INVALID with the reason. */
 HONE_NODISCARD hone_status hone_cli_open_externs(hone_cli *cli, const char *path,
                                                  void **out_library);
+/* Without that warning: somebody has opened the library before. */
+HONE_NODISCARD hone_status hone_cli_reopen_externs(hone_cli *cli, const char *path,
+                                                   void **out_library);
 
 /* Has the library every function that the tasks call, or only_task (may be NULL) alone? path NULL:
  * there is no library. INVALID, NOT_FOUND; INVALID also when they call none and there is one. */

@@ -70,7 +70,7 @@ static hone_status load(tune_model *self) {
     const hone_cli_list *shapes = self->options.shapes;
     HONE_TRY(hone_dim_variants_parse(shapes->items, shapes->count, &self->variants));
     if (!self->options.extern_path) return HONE_OK;
-    return hone_cli_open_externs(self->cli, self->options.extern_path, &self->externs);
+    return hone_cli_reopen_externs(self->cli, self->options.extern_path, &self->externs);
 }
 
 /* That the model cannot be asked is no reason not to tune its kernels. */

@@ -311,21 +311,34 @@ static void say_why_none(tune_run *run) {
     }
 }
 
+/* Kernels that are not tuned: where none are left, the reason stands in the error. */
+static void say_skipped(tune_run *run) {
+    uint32_t skipped = run->tasks.skipped;
+    hone_log *log = &run->cli->log;
+    if (run->tasks.count == 0 && !skipped) {
+        hone_log_line(log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
+    } else if (run->tasks.count == 0) {
+        hone_log_line(log, HONE_LOG_ERROR,
+                      "%s has no tuning tasks: %" PRIu32 " kernel%s symbolic sizes; give them "
+                      "with --shape NAME=SIZE",
+                      run->cli->args[0], skipped, skipped == 1 ? " has" : "s have");
+    } else if (skipped) {
+        hone_log_line(log, HONE_LOG_WARNING,
+                      "%" PRIu32 " kernel%s symbolic sizes and %s not tuned; give them with "
+                      "--shape NAME=SIZE",
+                      skipped, skipped == 1 ? " has" : "s have", skipped == 1 ? "is" : "are");
+    }
+}
+
 static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(tune_options_check(run->cli, o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
     HONE_TRY(load_tasks(run, o));
     hone_cli_warn_of_left_out(&run->cli->log, run->cli->args[0], run->tasks.left_out);
-    if (run->tasks.skipped) {
-        hone_log_line(&run->cli->log, HONE_LOG_WARNING,
-                      "%" PRIu32 " kernels have symbolic sizes and are not tuned; give them with "
-                      "--shape NAME=SIZE",
-                      run->tasks.skipped);
-    }
+    say_skipped(run);
     if (run->tasks.count == 0) {
         run->cli->exit_code = HONE_EXIT_NO;
-        hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
     tune_options_choose_cache(o, &run->tasks);
