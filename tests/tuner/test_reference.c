@@ -38,7 +38,18 @@ static const struct row {
      "            with T.init():\n"
      "                C[vi, vj] = T.float16(0)\n"
      "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"                   },
-    {"integers",                         "@T.prim_func\n"
+    {"vectors of a number repeated and of lanes in another order",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((64,)), C: T.Buffer((64,))):\n"
+     "    for i in range(16):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi = T.axis.spatial(16, i)\n"
+     "            T.reads(A[vi * 4:vi * 4 + 4])\n"
+     "            T.writes(C[vi * 4:vi * 4 + 4])\n"
+     "            C[T.Ramp(vi * 4, 1, 4)] = T.max(A[T.Ramp(vi * 4, 1, 4)], "
+     "T.Broadcast(T.float32(0.1), 4)) * T.Shuffle([A[T.Ramp(vi * 4, 1, 4)]], [3, 2, 1, 0]) + "
+     "T.Broadcast(A[vi * 4], 4)\n"                                                   },
+    {"integers",                                                   "@T.prim_func\n"
                  "def main(A: T.Buffer((50, 70), \"int32\"), C: T.Buffer((70,), \"int32\")):\n"
                  "    for j, k in T.grid(70, 50):\n"
                  "        with T.block(\"C\"):\n"

@@ -25,6 +25,12 @@ static const hone_expr *widen_expr(void *ctx, hone_ir *ir, const hone_expr *e) {
         return hone_expr_select(ir, e->args[0], e->args[1], e->args[2]);
     case HONE_EXPR_CAST:
         return hone_expr_cast(ir, wide(e->dtype), e->args[0]);
+    case HONE_EXPR_RAMP:
+        return hone_expr_ramp(ir, e->args[0], e->args[1], e->dtype.lanes);
+    case HONE_EXPR_BROADCAST:
+        return hone_expr_broadcast(ir, e->args[0], e->dtype.lanes);
+    case HONE_EXPR_SHUFFLE:
+        return hone_expr_shuffle(ir, e->count - e->dtype.lanes, e->dtype.lanes, e->args);
     case HONE_EXPR_LET:
         return hone_expr_let(ir, e->u.var, e->args[0], e->args[1]);
     case HONE_EXPR_LOAD: {
