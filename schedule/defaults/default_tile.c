@@ -161,7 +161,7 @@ static bool is_read_once(const hone_default_nest *n, uint32_t count, const hone_
 typedef struct window {
     int64_t step, tap, taps;
     bool skips;    /* something is read along the columns that leaves elements out */
-    bool is_alone; /* no lane reads what another one does (channels last) */
+    bool is_alone; /* nothing is read that all lanes share, as weights of a channel are */
 } window;
 
 static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
