@@ -3,7 +3,8 @@
 names used twice, oversized files, tests that docs/security.md promises and that are not there,
 functions that a header of a room declares and no other file of a room calls, files that do not
 begin with what they are, contracts that stand on the one before, mutations of what is not there,
-READMEs that give more than eight files to read in order, or some that are not there.
+READMEs that give more than eight files to read in order, or some that are not there, files in the
+top folder that do not belong there (what a test wrote).
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -225,6 +226,14 @@ def wrong_readings():
                     yield path, line, f"there is no {name}"
 
 
+TOP = ("ARCHITECTURE.md CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE "
+       "Makefile README.md .clang-format .clang-tidy .editorconfig .gitignore").split()
+
+
+def strays():
+    return [path for path in listed() if "/" not in path and path not in TOP]
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     files = listed("*.c", "*.h")
@@ -244,6 +253,9 @@ def main():
             seen[name] = path
         if text.count("\n") > MAX_LINES:
             long_files.append((text.count("\n"), path))
+    for path in strays():
+        print(f"{path}: does not belong in the top folder")
+        bad += 1
     for path, number, name in uncalled(codes):
         print(f"{path}:{number}: no other file of a room calls {name}()")
         bad += 1

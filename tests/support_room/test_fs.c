@@ -321,6 +321,7 @@ static void writes_to_descriptors(void **state) {
     assert_int_equal(hone_fs_own_descriptor("/dev/fd/12"), 12);
     assert_int_equal(hone_fs_own_descriptor("/dev/fd/"), -1);
     assert_int_equal(hone_fs_own_descriptor("/dev/fd/1/x"), -1);
+    assert_int_equal(unlink("led_to"), 0);
 }
 
 static void tells_places_before_they_are_made(void **state) {
@@ -344,6 +345,7 @@ static void tells_places_before_they_are_made(void **state) {
     path[4095] = '\0';
     check_place(hone_fs_check_names(path, 0), HONE_CODE_OK, NULL);
     check_place(hone_fs_check_names(path, 1), HONE_CODE_INVALID, "4095 bytes, must have 4094");
+    assert_int_equal(unlink(file), 0);
 }
 
 static void sweeps(void **state) {
