@@ -5,7 +5,8 @@
  *   TUNED.db, of `hone tune`, behind the first TRIALS (64) ─► pairs that a search came to
  *
  * The same pairs are judged twice: by what is shipped, before any trial, and with what the first
- * TRIALS of TUNED.db taught. What looks like one of these is not asked about.
+ * TRIALS of TUNED.db taught. What looks like one of these is not asked about. `again` says how well
+ * one half of each trial's samples ranks by the other half: no model can be expected to do better.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,16 +38,20 @@ static bool is_taught(const train_corpus *by, size_t count, const train_trial *t
     return false;
 }
 
-/* Fills before and after, by trial that is asked about; their number. */
-static size_t rate(const question *q, const train_corpus *by, size_t taught,
-                   const train_knowledge *known, train_judged *before, train_judged *after) {
+/* What says which of the trials asked about are faster. */
+typedef enum judge_kind { BEFORE, AFTER, AGAIN, JUDGES } judge_kind;
+
+/* Fills by[], each with room for all trials, by trial that is asked about; their number. */
+static size_t rate(const question *q, const train_corpus *from, size_t taught,
+                   const train_knowledge *known, train_judged *const by[JUDGES]) {
     const train_knowledge nothing = {.prior = known->prior};
     size_t count = 0;
     for (size_t i = q->from; i < q->of->trials.count; i++) {
         const train_trial *trial = &q->of->trials.data[i];
-        if (is_taught(by, taught, trial)) continue;
-        before[count] = (train_judged){trial->of.time_ns, train_score(&nothing, trial)};
-        after[count++] = (train_judged){trial->of.time_ns, train_score(known, trial)};
+        if (is_taught(from, taught, trial)) continue;
+        by[BEFORE][count] = (train_judged){trial->of.time_ns, train_score(&nothing, trial)};
+        by[AFTER][count] = (train_judged){trial->of.time_ns, train_score(known, trial)};
+        by[AGAIN][count++] = (train_judged){trial->halves_ns[0], -trial->halves_ns[1]};
     }
     return count;
 }
@@ -60,28 +65,31 @@ static void print_share(const char *name, double part, double whole, const char 
     }
 }
 
-static void print(const char *name, const train_judged *before, const train_judged *after,
-                  size_t count) {
-    train_pairs_right first = train_judge_pairs(before, count);
-    train_pairs_right then = train_judge_pairs(after, count);
+static void print(const char *name, train_judged *const by[JUDGES], size_t count) {
+    static const char *const names[JUDGES] = {"before", "after", "again"};
+    train_pairs_right right[JUDGES];
     size_t best = count < BEST ? count : BEST;
-    printf("\"%s\": {\"trials\": %zu, \"pairs\": %.0f, ", name, count, first.pairs);
-    print_share("before", first.right, first.pairs, ", ");
-    print_share("after", then.right, then.pairs, ", ");
-    print_share("best_before", (double)train_found(before, count, BEST, AMONG), (double)best, ", ");
-    print_share("best_after", (double)train_found(after, count, BEST, AMONG), (double)best, "}");
+    for (int k = 0; k < JUDGES; k++)
+        right[k] = train_judge_pairs(by[k], count);
+    printf("\"%s\": {\"trials\": %zu, \"pairs\": %.0f, ", name, count, right[BEFORE].pairs);
+    for (int k = 0; k < JUDGES; k++) {
+        char of_best[32];
+        snprintf(of_best, sizeof of_best, "best_%s", names[k]);
+        print_share(names[k], right[k].right, right[k].pairs, ", ");
+        print_share(of_best, (double)train_found(by[k], count, BEST, AMONG), (double)best,
+                    k + 1 < JUDGES ? ", " : "}");
+    }
 }
 
-static hone_status ask(const question *q, const train_corpus *by, size_t taught,
+static hone_status ask(const question *q, const train_corpus *from, size_t taught,
                        const train_knowledge *known) {
     size_t room = q->of->trials.count + 1;
-    train_judged *before = hone_calloc(room, sizeof *before);
-    train_judged *after = hone_calloc(room, sizeof *after);
-    bool ok = before && after;
-    if (ok) print(q->name, before, after, rate(q, by, taught, known, before, after));
-    hone_free(before);
-    hone_free(after);
-    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "ranking");
+    train_judged *all = hone_calloc(JUDGES * room, sizeof *all);
+    if (!all) return HONE_ERROR(HONE_CODE_NO_MEMORY, "ranking");
+    train_judged *const by[JUDGES] = {all, all + room, all + 2 * room};
+    print(q->name, by, rate(q, from, taught, known, by));
+    hone_free(all);
+    return HONE_OK;
 }
 
 static hone_status learn(const train_corpus *by, size_t taught, train_knowledge *io) {

@@ -43,16 +43,20 @@ static hone_hash128 group_of(const hone_db_task *task) {
 }
 
 /* What disturbs a machine never makes a kernel faster. */
-static double least_ns(const hone_db_trial *trial) {
-    double least = trial->median_ns;
-    for (size_t i = 0; i < trial->sample_count; i++)
+static double least_ns(const hone_db_trial *trial, size_t first, size_t step) {
+    double least = first < trial->sample_count ? trial->samples_ns[first] : trial->median_ns;
+    for (size_t i = first; i < trial->sample_count; i += step)
         least = fmin(least, trial->samples_ns[i]);
     return least;
 }
 
 static hone_status keep(replayer *r, const hone_db_trial *trial) {
     const float *rows;
-    train_trial t = {.workload = r->workload, .number = r->corpus->trials.count};
+    train_trial t = {
+        .workload = r->workload,
+        .number = r->corpus->trials.count,
+        .halves_ns = {least_ns(trial, 0, 2), least_ns(trial, 1, 2)},
+    };
     uint32_t count;
     HONE_TRY(hone_feature_extract(r->features, r->sch->func, 0, r->target, &rows, &count));
     size_t bytes = sizeof *rows * count * hone_feature_count();
@@ -60,8 +64,9 @@ static hone_status keep(replayer *r, const hone_db_trial *trial) {
     if (!t.rows) return no_memory();
     if (bytes) memcpy(t.rows, rows, bytes);
     t.of = (hone_costmodel_sample){
-        .group = r->group, .rows = {t.rows, count},
-             .time_ns = least_ns(trial)
+        .group = r->group,
+        .rows = {t.rows, count},
+        .time_ns = fmin(trial->median_ns, least_ns(trial, 0, 1))
     };
     if (hone_vec_push(&r->corpus->trials, t)) return HONE_OK;
     hone_free(t.rows);

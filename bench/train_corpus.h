@@ -14,7 +14,8 @@
 typedef struct train_trial {
     hone_costmodel_sample of; /* group: workload and target; time: the least sample */
     hone_hash128 workload;
-    float *rows; /* owned */
+    double halves_ns[2]; /* the least of every other sample: what measuring it again would say */
+    float *rows;         /* owned */
     size_t number;
 } train_trial;
 

@@ -45,9 +45,10 @@ def program(params, *nests):
 
 
 def size(rng, low, high):
-    """Log-uniform; one in three a multiple of 8."""
+    """Log-uniform; one in three a multiple of 8, one in six of 32 where it is that large."""
     n = round(low * (high / low) ** rng.random())
-    return max(8, n // 8 * 8) if rng.random() < 0.33 else max(1, n)
+    step = rng.choice([1, 1, 1, 8, 8, 32])
+    return max(1, n // step * step if n >= step else n)
 
 
 EPILOGUES = {
@@ -79,7 +80,8 @@ def reduced(rng, params, out_shape, axes, bias_axis, make):
 
 
 def matmul(rng):
-    m, n, k = size(rng, 1, 256), size(rng, 8, 512), size(rng, 8, 512)
+    large = rng.random() < 0.25
+    m, n, k = size(rng, 64 if large else 1, 256), size(rng, 8, 1024 if large else 512), size(rng, 8, 512)
     turned = rng.random() < 0.5
     w, at = ((n, k), "vj, vk") if turned else ((k, n), "vk, vj")
 
@@ -130,6 +132,27 @@ def conv2d(rng):
             f"{out}[vn, vf, vy, vx] = {out}[vn, vf, vy, vx] + {source} * W[vf, vc, vu, vv]",
             f"{out}[vn, vf, vy, vx] = T.float32(0)")
     return reduced(rng, params, (1, f, oh, ow), "n f y x", 1, nest)
+
+
+def channels_last(rng):
+    """A convolution, one of a group for each channel, or a pool, whose channels are innermost."""
+    kind = rng.choice(["conv", "conv", "depthwise", "pool"])
+    kernel, stride = rng.choice([(3, 1), (3, 2), (5, 1)] if kind != "conv" else [(1, 1), (3, 1), (3, 2)])
+    c, f, h, w = size(rng, 4, 96), size(rng, 8, 96), size(rng, 6, 40), size(rng, 6, 40)
+    oh, ow = (h - kernel) // stride + 1, (w - kernel) // stride + 1
+    at = f"vy * {stride} + vu, vx * {stride} + vv"
+    if kind == "conv":
+        params = [buffer("X", h, w, c), buffer("W", kernel, kernel, c, f)]
+        return reduced(rng, params, (oh, ow, f), "y x f", 2, lambda out: block(
+            "conv", "y x f u v c", "SSSRRR", (oh, ow, f, kernel, kernel, c),
+            f"{out}[vy, vx, vf] = {out}[vy, vx, vf] + X[{at}, vc] * W[vu, vv, vc, vf]",
+            f"{out}[vy, vx, vf] = T.float32(0)"))
+    weights = [buffer("W", kernel, kernel, c)] if kind == "depthwise" else []
+    body, start = ("{out}[vy, vx, vc] + X[{at}, vc] * W[vu, vv, vc]", "T.float32(0)") if weights \
+        else ("T.max({out}[vy, vx, vc], X[{at}, vc])", 'T.min_value("float32")')
+    return reduced(rng, [buffer("X", h, w, c), *weights], (oh, ow, c), "y x c", 2, lambda out: block(
+        "window", "y x c u v", "SSSRR", (oh, ow, c, kernel, kernel),
+        f"{out}[vy, vx, vc] = " + body.format(out=out, at=at), f"{out}[vy, vx, vc] = {start}"))
 
 
 def depthwise(rng):
@@ -210,7 +233,9 @@ def elementwise(rng):
 
 def transpose(rng):
     b, m, n = size(rng, 1, 16), size(rng, 8, 200), size(rng, 8, 200)
-    out, at = rng.choice([((b, n, m), "vb, vj, vi"), ((m, b, n), "vi, vb, vj")])
+    if rng.random() < 0.3:
+        b, m, n = 1, size(rng, 64, 1000), size(rng, 64, 1000)
+    out, at = rng.choice([((b, n, m), "vb, vj, vi"), ((m, b, n), "vi, vb, vj"), ((n, m, b), "vj, vi, vb")])
     return program([buffer("A", b, m, n), buffer("Y", *out)],
                    block("turn", "b i j", "SSS", (b, m, n), f"Y[{at}] = A[vb, vi, vj]"))
 
@@ -280,7 +305,8 @@ def attention_rows(rng):
 
 FAMILIES = [matmul, conv2d, matmul, conv2d, depthwise, batch_matmul, softmax, conv2d, layernorm,
             reduce_rows, matmul, elementwise, small_product, pool, transpose,
-            grouped_conv, half_product, reduce_two, attention_rows, grouped_conv]
+            grouped_conv, half_product, reduce_two, attention_rows, grouped_conv,
+            channels_last, small_product, channels_last, half_product, depthwise]
 assert len(FAMILIES) % 3, "scripts/model takes three targets in turn: each family gets all of them"
 
 

@@ -155,7 +155,9 @@ def of_ranking(rows):
         for name, label in (("", "pairs"), ("best_", "best 10 in the predicted 32")):
             values = [of_works(rows, ranked(kind, name + when)) for when in ("before", "after")]
             if all(values):
-                parts.append(f"{label} " + " -> ".join(f"{statistics.fmean(v.values()):.2f}" for v in values))
+                again = of_works(rows, ranked(kind, name + "again"))
+                parts.append(f"{label} " + " -> ".join(f"{statistics.fmean(v.values()):.2f}" for v in values)
+                             + (f" (measured again {statistics.fmean(again.values()):.2f})" if again else ""))
         taught = max((row["ranking"]["taught"] for row in rows if row.get("ranking")), default=0)
         if parts:
             text.append(f"ranked before any trial -> after {taught}, candidates that were found {where}, mean: "
