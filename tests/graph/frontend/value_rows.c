@@ -1,5 +1,5 @@
-/* tests/graph/value_rows.c - see value_rows.h. */
-#include "tests/graph/value_rows.h"
+/* tests/graph/frontend/value_rows.c - see value_rows.h. */
+#include "tests/graph/frontend/value_rows.h"
 
 #include <math.h>
 #include <stdio.h>

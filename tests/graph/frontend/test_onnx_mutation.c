@@ -1,6 +1,6 @@
-/* tests/graph/test_onnx_mutation.c - damaged models: every truncation and random bit flips of the
- * example models must be refused or read, never crash; what is read must prepare, be refused, or be
- * stopped in the same way. */
+/* tests/graph/frontend/test_onnx_mutation.c - damaged models: every truncation and random bit flips
+ * of the example models must be refused or read, never crash; what is read must prepare, be
+ * refused, or be stopped in the same way. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* tests/graph/test_onnx_reach.c - which elements an operator of ONNX reaches: Slice with places
- * anywhere, and operands that are broadcast; both against references written out from the standard.
- * The interpreter refuses what lies outside of a buffer. */
+/* tests/graph/frontend/test_onnx_reach.c - which elements an operator of ONNX reaches: Slice with
+ * places anywhere, and operands that are broadcast; both against references written out from the
+ * standard. The interpreter refuses what lies outside of a buffer. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* tests/graph/test_onnx_strings.c - operators of strings, and of ai.onnx.ml: words for numbers,
- * patterns, parts, trees. */
-#include "tests/graph/value_rows.h"
+/* tests/graph/frontend/test_onnx_strings.c - operators of strings, and of ai.onnx.ml: words for
+ * numbers, patterns, parts, trees. */
+#include "tests/graph/frontend/value_rows.h"
 
 /* One node with two leaves. */
 #define TREE                                                                                       \

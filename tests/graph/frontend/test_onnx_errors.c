@@ -1,4 +1,4 @@
-/* tests/graph/test_onnx_errors.c - models that do not fit together, or need what is not
+/* tests/graph/frontend/test_onnx_errors.c - models that do not fit together, or need what is not
  * implemented: each with its message. */
 #include <stdio.h>
 #include <string.h>

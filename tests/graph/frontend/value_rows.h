@@ -1,7 +1,7 @@
-/* tests/graph/value_rows.h - tests that are a model, its input, and the numbers that it gives: in
- * the interpreter, and as a compiled model would be run (its plan). */
-#ifndef HONE_TESTS_GRAPH_VALUE_ROWS_H
-#define HONE_TESTS_GRAPH_VALUE_ROWS_H
+/* tests/graph/frontend/value_rows.h - tests that are a model, its input, and the numbers that it
+ * gives: in the interpreter, and as a compiled model would be run (its plan). */
+#ifndef HONE_TESTS_GRAPH_FRONTEND_VALUE_ROWS_H
+#define HONE_TESTS_GRAPH_FRONTEND_VALUE_ROWS_H
 
 #include "tests/support/hone_test.h"
 

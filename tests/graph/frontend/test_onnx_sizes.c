@@ -1,6 +1,6 @@
-/* tests/graph/test_onnx_sizes.c - operators of ONNX over sizes that are known in a run only: those
- * of an input, and those that data give. */
-#include "tests/graph/value_rows.h"
+/* tests/graph/frontend/test_onnx_sizes.c - operators of ONNX over sizes that are known in a run
+ * only: those of an input, and those that data give. */
+#include "tests/graph/frontend/value_rows.h"
 
 /* The sizes of x as s, those of its last two axes as h and w, h + w as e; hs and es in vectors. */
 #define SIZES                                                                                      \

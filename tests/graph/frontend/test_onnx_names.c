@@ -1,5 +1,5 @@
-/* tests/graph/test_onnx_names.c - names of any kind stay apart: random ones that differ in what no
- * identifier has. */
+/* tests/graph/frontend/test_onnx_names.c - names of any kind stay apart: random ones that differ in
+ * what no identifier has. */
 #include <stdio.h>
 #include <string.h>
 
