@@ -1,58 +1,14 @@
-/* tests/schedule/defaults/test_default_loops.c - which loops default schedules make: parallel,
- * vectorized, unrolled ones, and how many nests. */
+/* tests/schedule/defaults/test_default_loops.c - which loops default schedules make of products,
+ * windows, images and transposes: parallel, vectorized, unrolled ones, and how many nests. What
+ * goes along rows is in test_default_rows.c. */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/defaults/default_trial.h"
+#include "tests/schedule/defaults/loop_counts.h"
 #include "tests/support/program_text.h"
-#include "tests/support/workloads.h"
-
-typedef struct loops {
-    uint32_t top, parallel, vectorized, unrolled; /* top: nests below the root */
-    uint32_t collected;                           /* reductions that lowering makes vectors of */
-    int64_t longest_vector;
-    int64_t sums;  /* that are collected together */
-    int64_t ahead; /* iterations, of a loop that asks for what is read then */
-} loops;
-
-/* Below a loop whose sums lowering collects. */
-static bool is_collected(const hone_func *func, hone_node_id loop) {
-    for (hone_node_id n = hone_func_node(func, loop)->parent; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR &&
-            hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce"))
-            return true;
-    }
-    return false;
-}
-
-static loops count_loops(const hone_func *func) {
-    loops out = {.sums = 1};
-    hone_node_id root = hone_func_root_block(func);
-    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
-        out.top++;
-    }
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_FOR) continue;
-        int64_t extent = hone_expr_const(node->u.loop.range.extent);
-        out.parallel += node->loop_kind == HONE_LOOP_PARALLEL;
-        out.unrolled += node->loop_kind == HONE_LOOP_UNROLLED;
-        bool is_unrolled = node->loop_kind == HONE_LOOP_UNROLLED;
-        if (is_unrolled && is_collected(func, n)) out.sums *= extent;
-        out.vectorized += node->loop_kind == HONE_LOOP_VECTORIZED;
-        out.collected += hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce") != NULL;
-        out.ahead += hone_attrs_int(&node->u.loop.annotations, "pragma_prefetch", 0);
-        bool is_vector = node->loop_kind == HONE_LOOP_VECTORIZED;
-        if (is_vector && extent > out.longest_vector) out.longest_vector = extent;
-    }
-    return out;
-}
 
 /* A window of 3 x 3 goes over images of so many rows and columns. */
 #define WINDOW(height, columns, stride)                                                            \
@@ -257,195 +213,13 @@ static const struct row {
      "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                  1, 0, 0, 32 },
 };
 
-static loops loops_of(const char *text) {
-    hone_module *module = NULL;
-    const hone_func *func = hone_test_parse(text, &module);
-    hone_schedule *sch = NULL;
-    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
-    loops got = count_loops(sch->func);
-    hone_schedule_destroy(sch);
-    hone_module_release(module);
-    return got;
-}
-
 static void loops_are_as_wanted(void **state) {
     const struct row *row = *state;
-    loops got = loops_of(row->text);
+    default_loops got = default_loops_of(row->text);
     assert_int_equal(got.top, row->top);
     assert_int_equal(got.parallel, row->parallel);
     assert_int_equal(got.unrolled, row->unrolled);
     assert_int_equal(got.longest_vector, row->vector);
-}
-
-/* A row-wise program goes over its rows once. */
-static void softmax_is_one_nest(void **state) {
-    (void)state;
-    const hone_workload *w = hone_workloads;
-    while (strcmp(w->name, "softmax") != 0)
-        w++;
-    loops got = loops_of(w->text);
-    assert_int_equal(got.top, 1);
-    assert_int_equal(got.vectorized, 2);
-    assert_int_equal(got.collected, 2);
-}
-
-/* Running sums along one of three axes. */
-static void print_running_sums(int scan, hone_str *text) {
-    hone_str_append(text, "@T.prim_func\n"
-                          "def main(X: T.Buffer((2, 9, 37), \"float32\"), Y: T.Buffer((2, 9, 37), "
-                          "\"float32\")):\n"
-                          "    for a, b, c in T.grid(2, 9, 37):\n"
-                          "        with T.block(\"Y\"):\n");
-    for (int d = 0; d < 3; d++) {
-        hone_str_printf(text, "            v%c = T.axis.%s(%d, %c)\n", 'a' + d,
-                        d == scan ? "scan" : "spatial",
-                        d == 0   ? 2
-                        : d == 1 ? 9
-                                 : 37,
-                        'a' + d);
-    }
-    hone_str_printf(text,
-                    "            Y[va, vb, vc] = T.if_then_else(0 < v%c, Y[va%s, vb%s, vc%s], "
-                    "T.float32(0)) + X[va, vb, vc]\n",
-                    'a' + scan, scan == 0 ? " - 1" : "", scan == 1 ? " - 1" : "",
-                    scan == 2 ? " - 1" : "");
-}
-
-/* They have vectors where what is added up lies across the rows, on every machine with some. */
-static void running_sums_have_vectors(void **state) {
-    (void)state;
-    for (int scan = 0; scan < 3; scan++) {
-        hone_str text = {0};
-        hone_module *module = NULL;
-        print_running_sums(scan, &text);
-        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
-        bool is_good = true;
-        for (size_t i = 0; i < DEFAULT_MACHINES; i++) {
-            hone_schedule *sch = NULL;
-            HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-            HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[i]));
-            bool wants_vectors = scan < 2 && default_machines[i].vector_lanes > 1;
-            is_good = is_good && (count_loops(sch->func).vectorized > 0) == wants_vectors &&
-                      default_trial_is_right(func, &default_machines[i], i);
-            hone_schedule_destroy(sch);
-        }
-        hone_module_release(module);
-        hone_str_deinit(&text);
-        if (!is_good) fail_msg("running sums along axis %d", scan);
-    }
-}
-
-/* What a running sum is written across: rows of two axes are one, a long one is cut, one that would
- * end with a mask is left to compilers; where rows do not follow one another, each is its own. */
-static void short_rows_of_running_sums_are_joined(void **state) {
-    static const struct {
-        const char *shape, *axes, *before;
-        int rows, columns, want; /* want: lanes, with vectors of 16 */
-    } sums[] = {
-        {"30, 5, 8",  "vk, vi, vj", "vk - 1, vi, vj", 5,  8, 40},
-        {"30, 50, 9", "vk, vi, vj", "vk - 1, vi, vj", 50, 9, 64},
-        {"30, 5, 9",  "vk, vi, vj", "vk - 1, vi, vj", 5,  9, 0 },
-        {"5, 30, 9",  "vi, vk, vj", "vi, vk - 1, vj", 5,  9, 9 },
-    };
-    const hone_default_limits limits = {.threads = 1, .vector_lanes = 16, .l1_bytes = 1 << 15};
-    (void)state;
-    for (size_t i = 0; i < HONE_COUNT(sums); i++) {
-        hone_str text = {0};
-        hone_module *module = NULL;
-        hone_schedule *sch = NULL;
-        hone_str_printf(
-            &text,
-            "@T.prim_func\n"
-            "def main(X: T.Buffer((%s), \"float32\"), Y: T.Buffer((%s), \"float32\")):\n"
-            "    for i, j, k in T.grid(%d, %d, 30):\n"
-            "        with T.block(\"Y\"):\n"
-            "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-            "            vk = T.axis.scan(30, k)\n"
-            "            Y[%s] = T.if_then_else(0 < vk, Y[%s], T.float32(0)) + X[%s]\n",
-            sums[i].shape, sums[i].shape, sums[i].rows, sums[i].columns, sums[i].axes,
-            sums[i].before, sums[i].axes);
-        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
-        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-        HONE_ASSERT_OK(hone_default_schedule(sch, &limits));
-        assert_int_equal(count_loops(sch->func).longest_vector, sums[i].want);
-        hone_schedule_destroy(sch);
-        for (size_t m = 0; m < DEFAULT_MACHINES; m++)
-            assert_true(default_trial_is_right(func, &default_machines[m], m));
-        hone_module_release(module);
-        hone_str_deinit(&text);
-    }
-}
-
-/* Rows of several axes, too: each is reduced along its own length, not across the others. */
-static void batched_rows_are_reduced_one_by_one(void **state) {
-    (void)state;
-    loops got = loops_of("@T.prim_func\n"
-                         "def main(X: T.Buffer((3, 37, 197), \"float32\"), Y: T.Buffer((3, 37, "
-                         "197), \"float32\")):\n"
-                         "    M = T.alloc_buffer((3, 37))\n"
-                         "    E = T.alloc_buffer((3, 37, 197))\n"
-                         "    S = T.alloc_buffer((3, 37))\n"
-                         "    for b, i, k in T.grid(3, 37, 197):\n"
-                         "        with T.block(\"M\"):\n"
-                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
-                         "            with T.init():\n"
-                         "                M[vb, vi] = T.float32(-1e30)\n"
-                         "            M[vb, vi] = T.max(M[vb, vi], X[vb, vi, vk])\n"
-                         "    for b, i, j in T.grid(3, 37, 197):\n"
-                         "        with T.block(\"E\"):\n"
-                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
-                         "            E[vb, vi, vj] = T.exp(X[vb, vi, vj] - M[vb, vi])\n"
-                         "    for b, i, k in T.grid(3, 37, 197):\n"
-                         "        with T.block(\"S\"):\n"
-                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
-                         "            with T.init():\n"
-                         "                S[vb, vi] = T.float32(0)\n"
-                         "            S[vb, vi] = S[vb, vi] + E[vb, vi, vk]\n"
-                         "    for b, i, j in T.grid(3, 37, 197):\n"
-                         "        with T.block(\"Y\"):\n"
-                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
-                         "            Y[vb, vi, vj] = E[vb, vi, vj] / S[vb, vi]\n");
-    assert_int_equal(got.top, 1);
-    assert_int_equal(got.vectorized, 2);
-    assert_int_equal(got.collected, 2);
-    assert_int_equal(got.longest_vector, 197);
-}
-
-/* What is gone over twice and comes from afar is asked for a row ahead, in steps of four vectors.
- */
-static void rows_are_asked_for_ahead(void **state) {
-    (void)state;
-    static const struct {
-        int rows, columns;
-        int64_t ahead;
-    } cases[] = {
-        {512,  1024, 32},
-        {512,  1000, 32},
-        {16,   1024, 0 }, /* all of it is near */
-        {64,   8192, 0 }, /* the first cache does not hold two rows */
-        {9000, 100,  0 }, /* short rows */
-    };
-    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
-        char text[2048];
-        snprintf(text, sizeof text,
-                 "M, N = %d, %d\n"
-                 "@T.prim_func\n"
-                 "def main(X: T.Buffer((M, N), \"float32\"), Y: T.Buffer((M, N), \"float32\")):\n"
-                 "    S = T.alloc_buffer((M,), \"float32\")\n"
-                 "    for i, k in T.grid(M, N):\n"
-                 "        with T.block(\"sum\"):\n"
-                 "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
-                 "            with T.init():\n"
-                 "                S[vi] = T.float32(0)\n"
-                 "            S[vi] = S[vi] + X[vi, vk]\n"
-                 "    for i, k in T.grid(M, N):\n"
-                 "        with T.block(\"less\"):\n"
-                 "            vi, vk = T.axis.remap(\"SS\", [i, k])\n"
-                 "            Y[vi, vk] = X[vi, vk] - S[vi]\n",
-                 cases[i].rows, cases[i].columns);
-        assert_int_equal(loops_of(text).ahead, cases[i].ahead);
-    }
 }
 
 /* What is computed for a padding is made for some planes before the first of them is read, unless
@@ -501,35 +275,6 @@ static void planes_are_padded_together(void **state) {
     }
 }
 
-/* Sums along rows, whatever their length; not along columns, which lie apart, and not short ones.
- */
-static void sums_are_collected_along_rows(void **state) {
-    (void)state;
-    static const struct {
-        const char *shape, *extents, *index;
-        uint32_t collected;
-    } cases[] = {
-        {"(64, 1024)", "64, 1024", "vi, vk", 1},
-        {"(64, 997)",  "64, 997",  "vi, vk", 1},
-        {"(997, 64)",  "64, 997",  "vk, vi", 0},
-        {"(64, 5)",    "64, 5",    "vi, vk", 0},
-    };
-    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
-        char text[1024];
-        snprintf(text, sizeof text,
-                 "@T.prim_func\n"
-                 "def main(A: T.Buffer(%s, \"float32\"), S: T.Buffer((64,), \"float32\")):\n"
-                 "    for i, k in T.grid(%s):\n"
-                 "        with T.block(\"S\"):\n"
-                 "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
-                 "            with T.init():\n"
-                 "                S[vi] = T.float32(0)\n"
-                 "            S[vi] = S[vi] + A[%s]\n",
-                 cases[i].shape, cases[i].extents, cases[i].index);
-        assert_int_equal(loops_of(text).collected, cases[i].collected);
-    }
-}
-
 /* Both sides of a product lie along its sum: a few rows share what is read of columns, and columns
  * what is read of rows. */
 static void products_along_their_sum_have_tiles(void **state) {
@@ -568,47 +313,13 @@ static void products_along_their_sum_have_tiles(void **state) {
             is_good = is_good && default_trial_is_right(func, &default_machines[m], m);
         hone_module_release(module);
         assert_true(is_good);
-        loops got = loops_of(text);
+        default_loops got = default_loops_of(text);
         assert_int_equal(got.collected, cases[i].collected);
         assert_int_equal(got.sums, cases[i].sums);
         assert_int_equal(got.vectorized == 0, cases[i].collected);
     }
 }
 
-/* Planes that lie in one piece are one run, however short their rows are; parts of them are not. */
-static void planes_are_summed_as_one_row(void **state) {
-    (void)state;
-    static const struct {
-        const char *shape;
-        uint32_t collected;
-    } cases[] = {
-        {"(64, 5, 5)", 1},
-        {"(64, 5, 6)", 0},
-        {"(64, 6, 5)", 1},
-    };
-    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
-        char text[1024];
-        snprintf(text, sizeof text,
-                 "@T.prim_func\n"
-                 "def main(A: T.Buffer(%s, \"float32\"), S: T.Buffer((64,), \"float32\")):\n"
-                 "    for i, y, x in T.grid(64, 5, 5):\n"
-                 "        with T.block(\"S\"):\n"
-                 "            vi, vy, vx = T.axis.remap(\"SRR\", [i, y, x])\n"
-                 "            with T.init():\n"
-                 "                S[vi] = T.float32(0)\n"
-                 "            S[vi] = S[vi] + A[vi, vy, vx]\n",
-                 cases[i].shape);
-        assert_int_equal(loops_of(text).collected, cases[i].collected);
-        hone_module *module = NULL;
-        const hone_func *func = hone_test_parse(text, &module);
-        bool is_good = default_trial_is_right(func, &default_machines[0], i);
-        hone_module_release(module);
-        assert_true(is_good);
-    }
-}
-
-/* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
- * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
 /* The extent of the first loop that is one. */
 static int64_t first_extent(const hone_func *func) {
     hone_node_id root = hone_func_root_block(func);
@@ -650,6 +361,8 @@ static void large_images_are_gone_over_once(void **state) {
     hone_module_release(module);
 }
 
+/* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
+ * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
 static void transposes_have_tiles(void **state) {
     (void)state;
     static const struct {
@@ -681,7 +394,7 @@ static void transposes_have_tiles(void **state) {
             is_good = is_good && default_trial_is_right(func, &default_machines[m], m);
         hone_module_release(module);
         assert_true(is_good);
-        loops got = loops_of(text);
+        default_loops got = default_loops_of(text);
         assert_int_equal(got.unrolled, cases[i].unrolled);
         assert_int_equal(got.vectorized, cases[i].vectorized);
         assert_int_equal(got.longest_vector, cases[i].vector);
@@ -691,14 +404,7 @@ static void transposes_have_tiles(void **state) {
 int main(void) {
     int failed = HONE_RUN_ROWS("schedule/default loops", rows, loops_are_as_wanted);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(softmax_is_one_nest),
-        cmocka_unit_test(planes_are_summed_as_one_row),
-        cmocka_unit_test(running_sums_have_vectors),
-        cmocka_unit_test(short_rows_of_running_sums_are_joined),
-        cmocka_unit_test(batched_rows_are_reduced_one_by_one),
-        cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
-        cmocka_unit_test(sums_are_collected_along_rows),
         cmocka_unit_test(products_along_their_sum_have_tiles),
         cmocka_unit_test(large_images_are_gone_over_once),
         cmocka_unit_test(transposes_have_tiles),
