@@ -99,7 +99,7 @@ def measure(engine, path, data):
 
 def zoo(is_wide, only):
     """(name, model, feeds by name, names of outputs)"""
-    sys.path.insert(0, os.path.join(ROOT, "bench/models" if is_wide else "tests/peer"))
+    sys.path.insert(0, os.path.join(ROOT, "bench/models" if is_wide else "tests/peer/onnx_models"))
     models = __import__("nets" if is_wide else "onnx_zoo").MODELS
     for name, make in models.items():
         if only and name not in only:

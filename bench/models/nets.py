@@ -1,4 +1,4 @@
-"""Models of real widths, for times: the structures of tests/peer/onnx_zoo_*.py with the sizes that
+"""Models of real widths, for times: the structures of tests/peer/onnx_models/onnx_zoo_*.py with the sizes that
 people run. Weights come from seeds; a batch of None is a size that is not named.
 
 MODELS maps a name to a function of the batch that makes a Net, with one feed.
@@ -8,7 +8,7 @@ import sys
 
 import numpy
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/peer"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/peer/onnx_models"))
 
 from onnx_zoo_language import attention, encoder_layer, embedded, feed_forward, heads_apart, heads_joined  # noqa: E402
 from onnx_zoo_language import llama as llama_of  # noqa: E402

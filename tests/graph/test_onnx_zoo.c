@@ -1,5 +1,6 @@
-/* tests/graph/test_onnx_zoo.c - models of the structure of the real ones (tests/peer/onnx_zoo.py
- * made them, and onnxruntime their outputs): each gives these, interpreted and as a plan. */
+/* tests/graph/test_onnx_zoo.c - models of the structure of the real ones
+ * (tests/peer/onnx_models/onnx_zoo.py made them, and onnxruntime their outputs): each gives these,
+ * interpreted and as a plan. */
 #include <stdio.h>
 
 #include "support/os/fs.h"

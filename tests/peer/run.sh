@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A comparison with TVM, or onnx_*.py with onnxruntime, as a test (relax_random.py has no peer):
+# A comparison with TVM, or onnx_models/onnx_*.py with onnxruntime, as a test (relax_random.py has no peer):
 #   tests/peer/run.sh BUILD_DIR SCRIPT.py [ARGUMENT...]
 # Skipped (77) where that is not installed; `scripts/peers tvm onnxruntime` does it.
 set -euo pipefail
@@ -8,7 +8,7 @@ build=$1 script=$2
 shift 2
 peer=tvm
 case $script in
-onnx_*) peer=onnxruntime ;;
+onnx_models/*) peer=onnxruntime ;;
 relax_random.py) peer=numpy ;;
 esac
 python=$("$root/scripts/peers" --python 2>/dev/null || true)
@@ -16,4 +16,4 @@ if [ -z "$python" ] || ! "$python" -c "import $peer" >/dev/null 2>&1; then
     echo "skipped: $peer is not installed (scripts/peers $peer)"
     exit 77
 fi
-HONE_BUILD_DIR=$build exec "$python" "$root/tests/peer/$script" --out "$build/peer/${script%.py}" "$@"
+HONE_BUILD_DIR=$build exec "$python" "$root/tests/peer/$script" --out "$build/peer/$(basename "$script" .py)" "$@"

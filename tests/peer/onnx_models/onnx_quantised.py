@@ -20,8 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantFormat, QuantType
 
 import onnx_zoo
-from hone_cli import FIRST_SEED, Hone
 from onnx_zoo_quantised import Quantised
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import FIRST_SEED, Hone  # noqa: E402
 
 OPSET, SAMPLES = 13, 3
 U8, S8 = QuantType.QUInt8, QuantType.QInt8

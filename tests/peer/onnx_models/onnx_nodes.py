@@ -20,7 +20,9 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-from hone_cli import Hone
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import Hone  # noqa: E402
+
 
 WAYS = {"interpreted": ["--interpret"], "default": []}
 RANDOM = re.compile(r"bernoulli|training_dropout|multinomial|random")

@@ -6,6 +6,7 @@ What exporters of scikit-learn write: features scaled, normalised, filled in and
 models and trees, with attributes at random. Exit code 1: one is refused or differs; it is printed.
 """
 import argparse
+import os
 import sys
 
 import numpy
@@ -13,7 +14,9 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
-from hone_cli import FIRST_SEED, Hone
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import FIRST_SEED, Hone  # noqa: E402
+
 
 WAYS = {"interpreted": ["--interpret"], "plain": ["--no-schedule"], "default": []}
 DOMAIN = "ai.onnx.ml"

@@ -2,7 +2,7 @@
 recommendation, diffusion, state spaces, experts, decoding in loops.
 """
 import numpy
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from onnx_zoo_language import attention, encoder_layer, heads_apart, heads_joined
 from onnx_zoo_net import BOOL, FLOAT, INT64, Net

@@ -21,7 +21,9 @@ import onnx_zoo_fields
 import onnx_zoo_language
 import onnx_zoo_quantised
 import onnx_zoo_vision
-from hone_cli import Hone
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import Hone  # noqa: E402
 
 MODELS = {**onnx_zoo_vision.MODELS, **onnx_zoo_language.MODELS, **onnx_zoo_quantised.MODELS,
           **onnx_zoo_fields.MODELS}

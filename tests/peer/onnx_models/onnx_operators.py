@@ -5,7 +5,7 @@ the version that is drawn. What an operator's version does not have yet is not d
 onnxruntime does not implement is, and refused then.
 """
 import numpy
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 from onnx_draw import NONE, TENSOR_TYPES
 

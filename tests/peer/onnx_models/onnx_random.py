@@ -34,10 +34,12 @@ import onnx_neural
 import onnx_operators_fit
 import onnx_reasons
 import onnx_ways
-from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 from onnx_short import can_be_short, make_short, nodes_of
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import FIRST_SEED, Hone  # noqa: E402
 
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE, **onnx_narrow.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate

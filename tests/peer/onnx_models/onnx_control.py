@@ -15,7 +15,9 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from hone_cli import FIRST_SEED, Hone
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hone_cli import FIRST_SEED, Hone  # noqa: E402
+
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 WAYS = (["--interpret", "--check"], ["--no-schedule"], [])
