@@ -25,7 +25,7 @@ foreach(pair hone:hone runner:hone-runner lib:libhone0 dev:libhone-dev python:py
 endforeach()
 
 # ---- what the library exports, as dpkg-shlibdeps reads it ----
-file(STRINGS ${CMAKE_SOURCE_DIR}/include/libhone.symbols symbols)
+file(STRINGS ${CMAKE_SOURCE_DIR}/include/abi/libhone.symbols symbols)
 list(TRANSFORM symbols REPLACE "^(hone_[a-z0-9_]+) (HONE_[0-9]+)$" " \\1@\\2 ${PROJECT_VERSION}")
 list(JOIN symbols "\n" symbols)
 file(WRITE ${CMAKE_BINARY_DIR}/packages/symbols "libhone.so.0 libhone0 #MINVER#\n* Build-Depends-Package: libhone-dev\n${symbols}\n")
