@@ -17,8 +17,8 @@
 #include "graph/passes/specialize.h"
 #include "ir/core/written_schedule.h"
 #include "ir/text/print/script_print.h"
-#include "schedule/defaults/auto_loops.h"
-#include "schedule/defaults/nest_facts.h"
+#include "schedule/nests/auto_loops.h"
+#include "schedule/nests/nest_facts.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/os/clock.h"
 

@@ -3,8 +3,9 @@
 names used twice, oversized files, tests that docs/security.md promises and that are not there,
 functions that a header of a room declares and no other file of a room calls, files that do not
 begin with what they are, contracts that stand on the one before, mutations of what is not there,
-READMEs that give more than eight files to read in order, or some that are not there, files in the
-top folder that do not belong there (what a test wrote).
+READMEs that give more than eight files to read in order, or some that are not there, READMEs of
+rooms that are missing, too long or lack a heading, folders with too many files, files in the top
+folder that do not belong there (what a test wrote).
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -226,6 +227,46 @@ def wrong_readings():
                     yield path, line, f"there is no {name}"
 
 
+# What the README of a room says; of what is added to it, or how it is changed.
+HEADINGS = ("**Does** ", "**Does not** ", "**Invariants** ", "**Read in this order** ")
+ADDING = re.compile(r"^ *\*\*(Add|Allow|Change) ", re.M)
+MAX_README = 40
+# Side by side in a folder; of these a newcomer knows the file by the name of its case.
+MAX_FILES = 35
+BY_CASE = ("tests/cli", "tests/programs", "bench/programs", "bench/schedules/avx2", "bench/schedules/avx512")
+
+
+def rooms_and_parts():
+    """The folders of scripts/layers.txt that have files."""
+    with open("scripts/layers.txt", encoding="utf-8") as table:
+        rows = [line.split() for line in table if re.match(r"(room|sub) ", line)]
+    names = {row[2] if row[0] == "room" else row[1].removesuffix("/.") for row in rows}
+    return sorted(names - {"examples"})
+
+
+def wrong_rooms():
+    """READMEs of rooms that are missing, too long or lack a heading; folders that are too full."""
+    for room in rooms_and_parts():
+        path = room + "/README.md"
+        if not os.path.exists(path):
+            yield path, "is not there"
+            continue
+        with open(path, encoding="utf-8") as page:
+            text = page.read()
+        if text.count("\n") > MAX_README:
+            yield path, f"has {text.count(chr(10))} lines, {MAX_README} are enough"
+        for heading in HEADINGS:
+            if heading not in text:
+                yield path, f"does not say {heading.strip()}"
+        if not ADDING.search(text):
+            yield path, "does not say how something is added"
+    files = collections.Counter(os.path.dirname(path) for path in listed()
+                                if os.path.basename(path) != "README.md")
+    for folder, count in files.items():
+        if count > MAX_FILES and folder not in BY_CASE:
+            yield folder, f"holds {count} files, {MAX_FILES} at most: divide it"
+
+
 TOP = ("ARCHITECTURE.md CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE "
        "Makefile README.md .clang-format .clang-tidy .editorconfig .gitignore").split()
 
@@ -255,6 +296,9 @@ def main():
             long_files.append((text.count("\n"), path))
     for path in strays():
         print(f"{path}: does not belong in the top folder")
+        bad += 1
+    for path, problem in wrong_rooms():
+        print(f"{path}: {problem}")
         bad += 1
     for path, number, name in uncalled(codes):
         print(f"{path}:{number}: no other file of a room calls {name}()")

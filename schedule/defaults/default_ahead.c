@@ -11,7 +11,7 @@
  * does not hold two.
  */
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { VECTORS = 4, LEAST_STEPS = 4 };

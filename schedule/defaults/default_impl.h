@@ -4,7 +4,7 @@
 #define HONE_SCHEDULE_DEFAULT_IMPL_H
 
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/defaults/nest_facts.h"
+#include "schedule/nests/nest_facts.h"
 #include "support/core/strbuf.h"
 
 /* A reduction block about to be scheduled. */

@@ -8,7 +8,7 @@
  */
 #include "ir/core/fold.h"
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_LOOPS = 16, VECTORS = 4, MAX_VECTORS = 16 };

@@ -17,8 +17,8 @@
 #include <math.h>
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum {

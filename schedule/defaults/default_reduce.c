@@ -6,7 +6,7 @@
  *     for reduce… (pragma_vector_reduce): sum[row] += …
  */
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MOST_REGISTERS = 8, MAX_LOOPS = 64 };

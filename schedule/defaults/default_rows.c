@@ -2,7 +2,7 @@
  * normalisation): a producer moves into the loop over rows of its consumer when nothing is computed
  * twice by that. */
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_LOOPS = 64, MAX_ROW_LOOPS = 8, LONG_VECTOR = 64, LEAST_VECTOR = 16 };

@@ -6,9 +6,9 @@
  */
 #include "schedule/defaults/default_schedule.h"
 
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/winograd.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 
 enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };

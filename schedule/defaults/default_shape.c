@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 static bool read_accesses(const hone_default_nest *n, hone_node_id loop, hone_default_shape *s,

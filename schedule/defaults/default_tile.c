@@ -17,7 +17,7 @@
  * are channels, which share vectors of weights, but nothing of the image.
  */
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };

@@ -2,7 +2,7 @@
 #include "schedule/defaults/dots.h"
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MOST_SUMS = 16, MOST_COLUMNS = 8, LEAST_VECTORS = 2 };

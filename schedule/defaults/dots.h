@@ -13,7 +13,7 @@
 #ifndef HONE_SCHEDULE_DEFAULTS_DOTS_H
 #define HONE_SCHEDULE_DEFAULTS_DOTS_H
 
-#include "schedule/defaults/nest_facts.h"
+#include "schedule/nests/nest_facts.h"
 
 /* Axis a of the block is bound to loop a of its nest. */
 typedef struct hone_dots {

@@ -21,7 +21,7 @@
 #ifndef HONE_SCHEDULE_DEFAULTS_PACKED_H
 #define HONE_SCHEDULE_DEFAULTS_PACKED_H
 
-#include "schedule/defaults/nest_facts.h"
+#include "schedule/nests/nest_facts.h"
 
 /* Axis a of the block is bound to loop a of its nest. */
 typedef struct hone_packed {

@@ -1,8 +1,8 @@
 /* schedule/defaults/packed_copy.c - the operand of a packed product and its tile in the order of
  * the product's loops: index maps, and the loops of the copy. */
 #include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
 static hone_status illegal(const char *why) {

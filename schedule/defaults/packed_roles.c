@@ -1,7 +1,7 @@
 /* schedule/defaults/packed_roles.c - which axes of a product are columns, rows and sums, and which
  * operand can be laid out for the tile. */
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
+#include "schedule/nests/loop_strides.h"
 
 enum {
     TOGETHER = 4,  /* bytes that one instruction sums */

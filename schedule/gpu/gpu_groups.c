@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "ir/text/map/index_map_parse.h"
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_product.h"
 #include "schedule/gpu/gpu_sketch.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 

@@ -3,8 +3,8 @@
 #ifndef HONE_SCHEDULE_GPU_GPU_IMPL_H
 #define HONE_SCHEDULE_GPU_GPU_IMPL_H
 
-#include "schedule/defaults/nest_facts.h"
 #include "schedule/gpu/gpu_schedule.h"
+#include "schedule/nests/nest_facts.h"
 
 enum {
     GPU_MULTIPROCESSORS = 64, /* where their number is not known */

@@ -1,6 +1,6 @@
 /* schedule/gpu/gpu_nest.c - loops around a block: finding, sharing out, vectors. */
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/gpu/gpu_impl.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 

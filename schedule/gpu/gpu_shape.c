@@ -1,6 +1,6 @@
 /* schedule/gpu/gpu_shape.c - which axes of a block are rows, columns, steps and batches. */
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 

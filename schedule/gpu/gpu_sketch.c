@@ -8,8 +8,8 @@
  */
 #include "schedule/gpu/gpu_sketch.h"
 
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 
 enum { SPATIAL_PARTS = 5, REDUCE_PARTS = 3, MOST_INNERMOST = 64, ROUND_UP = 32, ROUND_STEPS = 8 };

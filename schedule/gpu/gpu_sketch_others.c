@@ -1,7 +1,7 @@
 /* schedule/gpu/gpu_sketch_others.c - reductions and plain nests whose threads are sampled. */
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_impl.h"
 #include "schedule/gpu/gpu_sketch.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 
 enum { MOST_PIECES = 1024, CHOICES = 8 };

@@ -5,8 +5,8 @@
  *     for threads over column1, row1: shared = X     along rows of X
  *     for threads over row1, column1: Y = f(shared)  along rows of Y
  */
-#include "schedule/defaults/loop_strides.h"
 #include "schedule/gpu/gpu_impl.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 

@@ -9,7 +9,7 @@
 #include "compile/first_schedule.h"
 #include "ir/identity/structural.h"
 #include "lower/ground/lower.h"
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"

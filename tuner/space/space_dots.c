@@ -1,8 +1,8 @@
 /* tuner/space/space_dots.c - products both sides of which lie along their sum
  * (schedule/defaults/dots.h): rows of a tile are as many as the sketch says, columns are sampled.
  */
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/dots.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

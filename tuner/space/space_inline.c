@@ -1,5 +1,5 @@
 /* tuner/space/space_inline.c - inlines what is not worth a loop nest of its own
- * (schedule/defaults/nest_facts.h says what that is). The epilogue of a reduction thereby becomes
+ * (schedule/nests/nest_facts.h says what that is). The epilogue of a reduction thereby becomes
  * one block, which tiling moves into the tiles. */
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"

@@ -1,6 +1,6 @@
 /* tuner/space/space_location.c - a block that is read by others and was left where it is may be
  * computed elsewhere: in place, or in some loop of its consumers. Where is a sampled decision. */
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

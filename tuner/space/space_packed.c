@@ -4,8 +4,8 @@
  * Columns of a tile are as many vectors as the sketch says; rows are sampled, up to what registers
  * hold beside a vector of each column and one of a row.
  */
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/packed.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

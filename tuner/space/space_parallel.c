@@ -3,7 +3,7 @@
  * that the search changes them like any other decision. One job is among the candidates: small
  * programs lose by threads. Where nothing is reduced, how many vectors go in a step and how many
  * steps in a chunk are all that there is to decide of most blocks. */
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

@@ -2,8 +2,8 @@
  * their kinds and threads, reductions are decomposed; candidates that no compiler should see are
  * dropped. */
 #include "compile/first_schedule.h"
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_sketch.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

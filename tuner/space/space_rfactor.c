@@ -5,7 +5,7 @@
  *     Y[s] += A[s, r]     →        Y_rf[s, r0 r2] += A[…]        r0 parallel, r2 a vector
  *                                for s…: for r0 r2: Y[s] += Y_rf[s, r0 r2]
  */
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

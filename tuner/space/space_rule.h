@@ -2,8 +2,8 @@
 #ifndef HONE_TUNER_SPACE_RULE_H
 #define HONE_TUNER_SPACE_RULE_H
 
-#include "schedule/defaults/nest_facts.h"
 #include "schedule/gpu/gpu_sketch.h"
+#include "schedule/nests/nest_facts.h"
 #include "tuner/space/space.h"
 
 enum { HONE_MAX_FORKS = 24 };

@@ -13,7 +13,7 @@
  * up the lanes at the end of each tile.
  * Source: Ansor (OSDI 2020), MetaSchedule (NeurIPS 2022).
  */
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

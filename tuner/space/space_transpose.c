@@ -3,8 +3,8 @@
  * its columns first. How many squares a tile has each way is sampled: what stays in the first cache
  * depends on how far apart the rows of both sides lie.
  */
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/transposes.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space/space_rule.h"
 

@@ -1,8 +1,8 @@
-/* schedule/defaults/nest_facts.c - facts of reduction nests, and what is worth inlining. */
-#include "schedule/defaults/nest_facts.h"
+/* schedule/nests/nest_facts.c - facts of reduction nests, and what is worth inlining. */
+#include "schedule/nests/nest_facts.h"
 
-#include "schedule/defaults/auto_loops.h"
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/auto_loops.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/move/inlining.h"
 
 /* Copies of an expression are found again by those who generate code, up to a size. In chains, each

@@ -1,5 +1,5 @@
-/* schedule/defaults/loop_strides.c - strides of accesses in loops, and loops that make a vector. */
-#include "schedule/defaults/loop_strides.h"
+/* schedule/nests/loop_strides.c - strides of accesses in loops, and loops that make a vector. */
+#include "schedule/nests/loop_strides.h"
 
 #include "schedule/state/schedule_impl.h"
 

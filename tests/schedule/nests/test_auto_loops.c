@@ -1,4 +1,4 @@
-/* tests/schedule/defaults/test_auto_loops.c - loops chosen from the root's annotations: which
+/* tests/schedule/nests/test_auto_loops.c - loops chosen from the root's annotations: which
  * become parallel and vectorized, and that what was recorded replays. Each row is a whole program
  * and what its loops are afterwards, in order: a letter (s serial, p parallel, v vectorized, u
  * unrolled) and the extent. */
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "ir/identity/structural.h"
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 #include "schedule/replay/trace_apply.h"
 #include "tests/support/program_text.h"
 

@@ -1,4 +1,4 @@
-/* schedule/defaults/auto_loops.c - parallel, vectorized and unrolled loops from the annotations of
+/* schedule/nests/auto_loops.c - parallel, vectorized and unrolled loops from the annotations of
  * the root block.
  *
  *   for each block below the root, in program order:
@@ -13,9 +13,9 @@
  * strides again; what a primitive refuses is left out. Source: MetaSchedule's postprocessor
  * RewriteParallelVectorizeUnroll.
  */
-#include "schedule/defaults/auto_loops.h"
+#include "schedule/nests/auto_loops.h"
 
-#include "schedule/defaults/loop_strides.h"
+#include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 

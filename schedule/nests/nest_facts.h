@@ -1,8 +1,8 @@
-/* schedule/defaults/nest_facts.h - facts of blocks that default schedules and the rules of design
+/* schedule/nests/nest_facts.h - facts of blocks that default schedules and the rules of design
  * spaces ask for before they change anything. Nothing here changes the program or records a step.
  */
-#ifndef HONE_SCHEDULE_DEFAULTS_NEST_FACTS_H
-#define HONE_SCHEDULE_DEFAULTS_NEST_FACTS_H
+#ifndef HONE_SCHEDULE_NESTS_NEST_FACTS_H
+#define HONE_SCHEDULE_NESTS_NEST_FACTS_H
 
 #include "schedule/state/schedule.h"
 

@@ -1,7 +1,7 @@
-/* schedule/defaults/loop_strides.h - strides: how far apart in memory the iterations of a loop
+/* schedule/nests/loop_strides.h - strides: how far apart in memory the iterations of a loop
  * access a buffer; and which loops make a vector. For auto_loops and default schedules. */
-#ifndef HONE_SCHEDULE_DEFAULTS_LOOP_STRIDES_H
-#define HONE_SCHEDULE_DEFAULTS_LOOP_STRIDES_H
+#ifndef HONE_SCHEDULE_NESTS_LOOP_STRIDES_H
+#define HONE_SCHEDULE_NESTS_LOOP_STRIDES_H
 
 #include "schedule/state/schedule.h"
 

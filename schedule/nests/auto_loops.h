@@ -1,4 +1,4 @@
-/* schedule/defaults/auto_loops.h - parallel, vectorized and unrolled loops, chosen by annotations
+/* schedule/nests/auto_loops.h - parallel, vectorized and unrolled loops, chosen by annotations
  * on the root block (TVM's ParallelizeVectorizeUnroll). The search uses it as a postprocessor;
  * default schedules end with it.
  *
@@ -11,8 +11,8 @@
  *   - a nest that is one run through memory goes over it in chunks of so many vectors at most.
  * Reductions are decomposed at their outermost reduce loop.
  */
-#ifndef HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
-#define HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
+#ifndef HONE_SCHEDULE_NESTS_AUTO_LOOPS_H
+#define HONE_SCHEDULE_NESTS_AUTO_LOOPS_H
 
 #include "schedule/state/schedule.h"
 
