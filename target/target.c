@@ -23,9 +23,11 @@ static const struct {
     const char *triple, *cpu;
     int32_t threads, warp;
     int64_t shared;
+    unsigned facts;
 } kinds[HONE_TARGET_KIND_COUNT] = {
-#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared)       \
-    {name, device, makes_code, triple, cpu, threads, warp, shared},
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared,       \
+                         facts)                                                                    \
+    {name, device, makes_code, triple, cpu, threads, warp, shared, facts},
 #include "target/target_kinds.def"
 #undef HONE_TARGET_KIND
 };
@@ -94,6 +96,10 @@ hone_device_sort hone_target_device(const hone_target *target) {
 
 bool hone_target_is_gpu(const hone_target *target) {
     return hone_target_device(target) == HONE_DEVICE_GPU;
+}
+
+bool hone_target_can(const hone_target *target, hone_target_facts fact) {
+    return (kinds[target->kind].facts & fact) != 0;
 }
 
 bool hone_target_makes_code(const hone_target *target) {

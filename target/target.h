@@ -21,7 +21,8 @@
 #include "support/data/hash.h"
 
 typedef enum hone_target_kind {
-#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared)       \
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared,       \
+                         facts)                                                                    \
     HONE_TARGET_##kind,
 #include "target/target_kinds.def"
 #undef HONE_TARGET_KIND
@@ -34,6 +35,13 @@ typedef enum hone_device_sort {
     HONE_DEVICE_GPU = 2,
     HONE_DEVICE_ANY = HONE_DEVICE_CPU | HONE_DEVICE_GPU,
 } hone_device_sort;
+
+/* What kernels for a kind of target can do, as bits: passes ask this, not which kind it is. */
+typedef enum hone_target_facts {
+    HONE_TARGET_REPORTS_FAULTS = 1, /* a kernel can end and say what was wrong */
+    HONE_TARGET_SHUFFLES_LANES = 2, /* threads that run together hand each other values */
+    HONE_TARGET_COPIES_BEHIND = 4,  /* copies to shared memory go on while the kernel computes */
+} hone_target_facts;
 
 typedef struct hone_target {
     hone_target_kind kind;
@@ -86,6 +94,8 @@ void hone_target_print_obstacles(const hone_target *there, const hone_target *he
 const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "opencl" */
 hone_device_sort hone_target_device(const hone_target *target);
 bool hone_target_is_gpu(const hone_target *target);
+/* Its kernels can do this (one of hone_target_facts). */
+bool hone_target_can(const hone_target *target, hone_target_facts fact);
 /* Machine code is made for it; else text. */
 bool hone_target_makes_code(const hone_target *target);
 /* Whether kernels for this target can run in this process's machine: same architecture and no

@@ -85,6 +85,7 @@ typedef struct gen_processor {
      * NULL = there are none. */
     LLVMValueRef (*narrow)(gen *g, hone_dtype dtype, LLVMValueRef value);
     bool waits; /* for an operation before the next that needs it: nobody else goes on meanwhile */
+    bool has_ex2; /* an instruction raises 2 to a float32 */
 } gen_processor;
 
 struct gen {

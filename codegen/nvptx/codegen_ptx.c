@@ -72,6 +72,7 @@ static const gen_processor nvidia = {
     .turn = ptx_turn,
     .libm = ptx_libm,
     .narrow = ptx_narrow,
+    .has_ex2 = true,
 };
 
 hone_status hone_codegen_ptx(const hone_codegen_kernel *kernels, size_t count,

@@ -4,11 +4,12 @@
 #define HONE_LOWER_MEMORY_CHECKED_INDEX_H
 
 #include "ir/core/expr.h"
+#include "target/target.h"
 
-/* T.checked_index(index, extent): the index, or a failure of the kernel; on a GPU, whose kernels
- * tell nobody, the nearest index that there is. Any integer, also in lanes. NULL where the index or
- * the extent is, or memory is short. */
-const hone_expr *lower_checked_index(hone_ir *ir, bool is_gpu, const hone_expr *index,
+/* T.checked_index(index, extent): the index, or a failure of the kernel; where kernels cannot say
+ * that they failed (HONE_TARGET_REPORTS_FAULTS), the nearest index that there is. Any integer, also
+ * in lanes. NULL where the index or the extent is, or memory is short. */
+const hone_expr *lower_checked_index(hone_ir *ir, const hone_target *target, const hone_expr *index,
                                      const hone_expr *extent);
 
 #endif

@@ -18,7 +18,7 @@
 typedef struct checking {
     hone_lower *lower;
     hone_arith arith;
-    bool is_gpu;
+    bool tells;      /* kernels can say that an index is out of range */
     bool is_by_data; /* data decide whether the statement at hand is run */
 } checking;
 
@@ -45,14 +45,15 @@ static const hone_expr *clamped(hone_ir *ir, const hone_expr *index, const hone_
     return hone_expr_binary(ir, HONE_OP_MAX, hone_expr_binary(ir, HONE_OP_MIN, index, last), zero);
 }
 
-const hone_expr *lower_checked_index(hone_ir *ir, bool is_gpu, const hone_expr *index,
+const hone_expr *lower_checked_index(hone_ir *ir, const hone_target *target, const hone_expr *index,
                                      const hone_expr *extent) {
     index = signed_index(ir, index);
     const hone_expr *end = index && extent ? extent_as(ir, extent, index->dtype) : NULL;
     const hone_expr *args[] = {index, end};
     if (!end) return NULL;
-    return is_gpu ? clamped(ir, index, end)
-                  : hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+    return hone_target_can(target, HONE_TARGET_REPORTS_FAULTS)
+               ? hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args)
+               : clamped(ir, index, end);
 }
 
 /* Its lanes lie in [0, end) if the first and the last one do. */
@@ -69,7 +70,7 @@ static bool is_ramp_within(checking *c, const hone_expr *ramp, const hone_expr *
 /* An index of loops and sizes that is known to be in range, or that the verifier judged. */
 static bool is_known(checking *c, const hone_expr *index, const hone_expr *extent, bool is_row) {
     if (!hone_arith_is_of_indices(&c->arith, index)) return false;
-    if (c->is_gpu && !c->is_by_data) return true;
+    if (!c->tells && !c->is_by_data) return true;
     if (index->dtype.lanes == 1)
         return hone_prove_index(&c->arith, index, extent_as(&c->lower->ir, extent, index->dtype));
     return !is_row || /* the lanes of a vector may run over several rows */
@@ -84,7 +85,7 @@ static const hone_expr *checked(checking *c, const hone_expr *index, const hone_
     const hone_expr *end = index ? extent_as(ir, extent, index->dtype) : NULL;
     if (!end) return NULL;
     if (index->dtype.lanes == 1 && hone_arith_is_within(&c->arith, index, end)) return index;
-    return lower_checked_index(ir, c->is_gpu, index, extent);
+    return lower_checked_index(ir, c->lower->options->target, index, extent);
 }
 
 /* A list of the indices with checks; the old one where there are none. NULL without memory. */
@@ -267,7 +268,7 @@ static hone_status check_children(checking *c, hone_node_id parent) {
 
 hone_status lower_check(hone_lower *lower) {
     checking c = {.lower = lower,
-                  .is_gpu = hone_target_is_gpu(lower->options->target),
+                  .tells = hone_target_can(lower->options->target, HONE_TARGET_REPORTS_FAULTS),
                   .is_by_data = hone_func_has_jumps(lower->func)};
     hone_arith_init(&c.arith, lower->func->arena);
     if (!hone_arith_bind_sizes(&c.arith, lower->func)) return LOWER_NO_MEMORY();

@@ -139,8 +139,7 @@ static const hone_expr *index_of(flattening *f, hone_buffer id, const hone_expr 
     const layout l = layout_of(ir, buffer);
     const hone_expr *index = is_flat(buffer) ? indices[0] : linear_index(&l, indices);
     if (!index || !f->end[id]) return index;
-    return lower_checked_index(ir, hone_target_is_gpu(f->lower->options->target), index,
-                               f->end[id]);
+    return lower_checked_index(ir, f->lower->options->target, index, f->end[id]);
 }
 
 static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e) {

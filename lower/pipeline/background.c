@@ -112,7 +112,7 @@ static bool is_common(const hone_func *func, hone_node_id loop) {
 bool lower_may_copy_behind(const lower_pipe *pipe) {
     const hone_lower *lower = pipe->scope.lower;
     const hone_node *loop = hone_func_node(lower->func, pipe->loop);
-    return lower->options->target->kind == HONE_TARGET_CUDA &&
+    return hone_target_can(lower->options->target, HONE_TARGET_COPIES_BEHIND) &&
            names_first_stage(&loop->u.loop.annotations) && has_two_stages(pipe) &&
            is_common(lower->func, pipe->loop);
 }

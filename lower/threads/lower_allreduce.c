@@ -116,7 +116,7 @@ static bool has_lanes(const exchange *x) {
         (count <= LOWER_WARP_LANES && is_power_of_two(count)) || count % LOWER_WARP_LANES == 0;
     return is_x && is_whole && x->members * x->groups % LOWER_WARP_LANES == 0 &&
            x->value->dtype.bits >= 16 && x->value->dtype.lanes == 1 &&
-           x->lower->options->target->kind == HONE_TARGET_CUDA;
+           hone_target_can(x->lower->options->target, HONE_TARGET_SHUFFLES_LANES);
 }
 
 /* result = the sum over `count` lanes in a row, in each of them. */

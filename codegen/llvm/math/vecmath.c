@@ -54,7 +54,7 @@ LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, uns
                    hone_target_has_feature(g->target, "avx512dq") && lanes <= VEC_MAX_LANES;
     v.has_lookup = !is_wide && v.has_fma && hone_target_has_feature(g->target, "avx2") &&
                    lanes <= VEC_MAX_LANES;
-    v.has_ex2 = !is_wide && lanes == 1 && g->target->kind == HONE_TARGET_CUDA;
+    v.has_ex2 = !is_wide && lanes == 1 && g->processor->has_ex2;
     for (size_t i = 0; i < HONE_COUNT(functions); i++) {
         const struct function *f = &functions[i];
         if (f->intrin != intrin) continue;
