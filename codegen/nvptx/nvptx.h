@@ -23,13 +23,12 @@ typedef struct ptx_buffer {
 } ptx_buffer;
 
 struct gen_device {
-    int64_t block[3];     /* threads */
-    ptx_buffer *buffers;  /* func->buffer_count */
-    bool has_groups;      /* of four warps, which multiply what lies in shared memory */
-    uint32_t to_multiply; /* calls of ptx.wgmma that no code was made for yet */
-    bool meets;           /* threads wait for each other in it, or change one element */
-    LLVMValueRef dynamic; /* shared memory of the launch's size, NULL = none so far */
-    int64_t dynamic_bytes;
+    int64_t block[3];      /* threads */
+    ptx_buffer *buffers;   /* func->buffer_count */
+    bool has_groups;       /* of four warps, which multiply what lies in shared memory */
+    uint32_t to_multiply;  /* calls of ptx.wgmma that no code was made for yet */
+    bool meets;            /* threads wait for each other in it, or change one element */
+    int64_t dynamic_bytes; /* that buffers take of the shared memory of the launch's size */
     uint32_t shared_count; /* names */
 };
 
