@@ -1,0 +1,148 @@
+/* compile/open_schedule.c - see open_schedule.h.
+ *
+ * Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
+ * the open program, then for one that is longer than tiles are, then what is good for size 1: each
+ * step checks that it is legal there.
+ */
+#include "compile/open_schedule.h"
+
+#include "compile/first_schedule.h"
+#include "graph/passes/specialize.h"
+#include "schedule/nests/auto_loops.h"
+#include "schedule/nests/nest_facts.h"
+#include "schedule/replay/trace_apply.h"
+
+/* The function with every open size this number. */
+static hone_status bind_all(parts *p, const hone_func *func, int64_t number, hone_func **out_func) {
+    hone_ir ir = {.arena = p->arena};
+    const hone_expr **values = hone_arena_zalloc(p->arena, (func->var_count + 1) * sizeof *values);
+    *out_func = hone_func_copy_deep(p->arena, func);
+    if (!values || !*out_func) return parts_no_memory();
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        if (func->vars[v].is_size) values[v] = hone_expr_int(&ir, func->vars[v].dtype, number);
+    }
+    HONE_TRY(hone_ir_finish(&ir));
+    return hone_func_bind_sizes(*out_func, values);
+}
+
+static bool is_open(const hone_func *func, hone_buffer buffer, int32_t dim) {
+    return hone_expr_const(func->buffers[buffer].shape[dim]) < 0;
+}
+
+/* Weights: a tensor, of which nothing is open. */
+static bool reads_weights(const hone_func *func, const hone_block *block) {
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const hone_buffer buffer = block->reads[r].buffer;
+        int32_t rank = func->buffers[buffer].rank, known = 0;
+        while (known < rank && !is_open(func, buffer, known))
+            known++;
+        if (rank > 1 && known == rank) return true;
+    }
+    return false;
+}
+
+/* Weights along rows whose length is open: convolutions. */
+static bool has_open_rows(const hone_func *func) {
+    for (uint32_t n = 0; n < func->node_count; n++) {
+        if (func->nodes[n].kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = func->nodes[n].u.block.block;
+        bool is_sum = false;
+        for (uint32_t a = 0; a < block->axis_count; a++)
+            is_sum |= block->axes[a].kind == HONE_AXIS_REDUCE;
+        if (!is_sum || !block->write_count) continue;
+        const hone_buffer to = block->writes[0].buffer;
+        int32_t rank = func->buffers[to].rank;
+        if (rank && is_open(func, to, rank - 1) && reads_weights(func, block)) return true;
+    }
+    return false;
+}
+
+/* The extent is a multiple of one that is open, which is a number in bound. */
+static bool is_of_open(const hone_func *open_one, const hone_func *bound, int64_t extent) {
+    enum { LEAST = 8 }; /* less divides everything */
+    for (uint32_t i = 0; i < open_one->buffer_count && i < bound->buffer_count; i++) {
+        const hone_buffer_info *info = &bound->buffers[i];
+        for (uint32_t d = 0; d < info->rank && d < open_one->buffers[i].rank; d++) {
+            int64_t number = is_open(open_one, i, (int32_t)d) ? hone_expr_const(info->shape[d]) : 0;
+            if (number >= LEAST && extent % number == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Tiles that fill a loop of an open extent: they divide its number by chance, and others not at
+ * all. */
+static bool fills_by_chance(const hone_trace *trace, const hone_func *open_one,
+                            const hone_func *bound) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hone_decision *tiles = &trace->decisions[i];
+        int64_t extent = 1;
+        if (trace->insts[i].kind != HONE_INST_SAMPLE_PERFECT_TILE) continue;
+        for (uint32_t d = 0; d < tiles->count; d++)
+            if (__builtin_mul_overflow(extent, tiles->values[d], &extent)) return true;
+        if (is_of_open(open_one, bound, extent)) return true;
+    }
+    return false;
+}
+
+/* A loop that is a vector where its size is known is cut into vectors where it is not. */
+static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *open_one) {
+    enum { MOST = 16 };
+    bool *is_left_out = hone_arena_zalloc(p->arena, trace->count + 1);
+    uint32_t failed = 0;
+    hone_apply_options options = {.is_left_out = is_left_out, .out_failed = &failed};
+    if (!is_left_out) return parts_no_memory();
+    hone_status st = hone_trace_apply(trace, open_one, &options);
+    for (int i = 0; i < MOST && hone_status_code(st) == HONE_CODE_ILLEGAL; i++) {
+        if (failed >= trace->count || trace->insts[failed].kind != HONE_INST_VECTORIZE) break;
+        hone_status_free(st);
+        is_left_out[failed] = true;
+        HONE_TRY(hone_schedule_reset(open_one));
+        st = hone_trace_apply(trace, open_one, &options);
+    }
+    return st ? st : hone_auto_open_rows(open_one, hone_target_lanes(&p->options->target, 32));
+}
+
+static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
+                               hone_schedule *open_one) {
+    hone_func *bound;
+    const hone_func *func = open_one->func;
+    hone_schedule *sch;
+    HONE_TRY(bind_all(p, func, number, &bound));
+    HONE_TRY(hone_schedule_create(bound, &sch));
+    hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
+    if (!st && number > 1 && fills_by_chance(&sch->trace, func, bound))
+        st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
+    if (!st) st = apply_open(p, &sch->trace, open_one);
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+static bool has_sums(const hone_schedule *sch) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        bool is_block = hone_func_node(sch->func, n)->kind == HONE_NODE_BLOCK;
+        if (is_block && hone_nest_has_reduce_axis(sch, n)) return true;
+    }
+    return false;
+}
+
+hone_status parts_schedule_open(parts *p, const part_kernel *k, hone_schedule *open_one,
+                                bool *out_done) {
+    /* Primes: what divides them by chance need not divide others. 157 and 167 for extents of one
+     * more or less (windows of an even length), which are twice a prime. Of open rows 17 as well,
+     * which fills vectors badly, so that they go along something else (filters). */
+    static const int64_t others[] = {61, 251, 157, 167, 1};
+    static const int64_t of_rows[] = {61, 17, 251, 157, 167, 1};
+    const int64_t *numbers = has_open_rows(open_one->func) ? of_rows : others;
+    *out_done = false;
+    for (bool is_last = !has_sums(open_one); !is_last; numbers++) {
+        is_last = *numbers == 1;
+        hone_status st = schedule_as(p, k, *numbers, open_one);
+        *out_done = !st;
+        if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+        hone_status_free(st);
+        HONE_TRY(hone_schedule_reset(open_one));
+    }
+    return HONE_OK;
+}
