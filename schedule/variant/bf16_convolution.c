@@ -126,15 +126,9 @@ static bool is_output(const pairing *m) {
 }
 
 static hone_buffer output(pairing *m, hone_buffer product) {
-    const conv_access *out = &m->c.out;
-    const hone_expr *shape[CONV_MAX_RANK], *at[CONV_AXES] = {[CONV_N] = number(m, 0)};
+    const hone_expr *at[CONV_AXES];
     hone_te_stage s;
-    for (uint32_t d = 0; d < out->rank; d++)
-        shape[d] = number(m, out->dims[d] == CONV_NONE ? 1 : m->c.extents[out->dims[d]]);
-    hone_te_stage_begin(&m->edit.te, &s, out->rank, shape, 0, NULL);
-    for (uint32_t d = 0; d < out->rank; d++) {
-        if (out->dims[d] != CONV_NONE) at[out->dims[d]] = s.axis[d];
-    }
+    convolution_begin_output(&m->edit.te, &m->c, &s, at);
     const hone_expr *from[] = {at[CONV_N], at[CONV_Y], at[CONV_X], at[CONV_F]};
     return hone_te_compute(&m->edit.te, &s, "bf16_output",
                            hone_te_load(&m->edit.te, product, from));

@@ -216,3 +216,18 @@ const hone_expr *convolution_load(hone_te *te, const conv_access *access,
         indices[d] = access->dims[d] == CONV_NONE ? hone_te_int(te, 0) : at[access->dims[d]];
     return hone_te_load(te, access->buffer, indices);
 }
+
+void convolution_begin_output(hone_te *te, const convolution *c, hone_te_stage *s,
+                              const hone_expr *at[CONV_AXES]) {
+    const conv_access *out = &c->out;
+    const hone_expr *shape[CONV_MAX_RANK];
+    for (uint32_t d = 0; d < out->rank; d++)
+        shape[d] = hone_te_int(te, out->dims[d] == CONV_NONE ? 1 : c->extents[out->dims[d]]);
+    hone_te_stage_begin(te, s, out->rank, shape, 0, NULL);
+    for (uint32_t a = 0; a < CONV_AXES; a++)
+        at[a] = NULL;
+    at[CONV_N] = hone_te_int(te, 0);
+    for (uint32_t d = 0; d < out->rank; d++) {
+        if (out->dims[d] != CONV_NONE) at[out->dims[d]] = s->axis[d];
+    }
+}

@@ -55,4 +55,10 @@ HONE_NODISCARD hone_status variant_pair_convolution(hone_func *func, const convo
 const hone_expr *convolution_load(hone_te *te, const conv_access *access,
                                   const hone_expr *const at[CONV_AXES]);
 
+/* Begins a stage that is the convolution's output, dimension by dimension. at[axis]: where its
+ * element lies along that axis (N where nothing moves along it: 0), for the axes that an output
+ * has. */
+void convolution_begin_output(hone_te *te, const convolution *c, hone_te_stage *s,
+                              const hone_expr *at[CONV_AXES]);
+
 #endif

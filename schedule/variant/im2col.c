@@ -83,15 +83,9 @@ static hone_buffer product(im2col *m, hone_buffer columns, hone_buffer filters) 
 
 static hone_buffer output(im2col *m, hone_buffer product) {
     hone_ir *ir = &m->edit.te.ir;
-    const conv_access *out = &m->c.out;
-    const hone_expr *shape[CONV_MAX_RANK], *at[CONV_AXES] = {[CONV_N] = number(m, 0)};
+    const hone_expr *at[CONV_AXES];
     hone_te_stage s;
-    for (uint32_t d = 0; d < out->rank; d++)
-        shape[d] = number(m, out->dims[d] == CONV_NONE ? 1 : m->c.extents[out->dims[d]]);
-    hone_te_stage_begin(&m->edit.te, &s, out->rank, shape, 0, NULL);
-    for (uint32_t d = 0; d < out->rank; d++) {
-        if (out->dims[d] != CONV_NONE) at[out->dims[d]] = s.axis[d];
-    }
+    convolution_begin_output(&m->edit.te, &m->c, &s, at);
     const hone_expr *row = at[CONV_Y];
     if (m->c.extents[CONV_N] > 1)
         row =

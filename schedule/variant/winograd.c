@@ -267,17 +267,9 @@ static hone_buffer output_columns(winograd *w, hone_buffer products) {
 
 /* As the convolution's output lies. */
 static hone_buffer output(winograd *w, hone_buffer sums) {
-    const conv_access *out = &w->c.out;
-    int64_t extents[CONV_MAX_RANK];
     const hone_expr *elements[MAX_TILE] = {0}, *at[CONV_AXES];
     hone_te_stage s;
-    for (uint32_t d = 0; d < out->rank; d++)
-        extents[d] = out->dims[d] == CONV_NONE ? 1 : w->c.extents[out->dims[d]];
-    begin(w, &s, out->rank, extents, 0);
-    at[CONV_N] = number(w, 0);
-    for (uint32_t d = 0; d < out->rank; d++) {
-        if (out->dims[d] != CONV_NONE) at[out->dims[d]] = s.axis[d];
-    }
+    convolution_begin_output(&w->edit.te, &w->c, &s, at);
     const hone_expr *row = quotient(w, at[CONV_Y], w->f->m);
     if (w->c.extents[CONV_N] > 1)
         row = hone_expr_add(&w->edit.te.ir, times(w, at[CONV_N], w->rows), row);
