@@ -39,6 +39,16 @@ static hone_status fuse_reduce(hone_schedule *sch, hone_rv block, const hone_red
     return reduce > 1 ? hone_sch_fuse(sch, reduce, order + spatial, true, out) : HONE_OK;
 }
 
+/* The reduction block of this name, with its facts and fuse_reduce of it. */
+static hone_status begin(hone_schedule *sch, const char *block_name, hone_rv *out_block,
+                         hone_reduction_facts *out_facts, hone_rv *out_whole) {
+    hone_node_id node;
+    HONE_TRY(hone_sch_get_block(sch, block_name, out_block));
+    HONE_TRY(hone_schedule_node(sch, *out_block, &node));
+    if (!hone_nest_reduction(sch, node, out_facts)) return illegal("no plain reduction");
+    return fuse_reduce(sch, *out_block, out_facts, out_whole);
+}
+
 static hone_status mark_done(hone_schedule *sch, hone_rv block) {
     return hone_sch_annotate(sch, block, HONE_ANNOTATION_TILING, HONE_VALUE_OF_STRING("rfactor"),
                              HONE_NO_ID);
@@ -50,11 +60,7 @@ static hone_status factor(hone_schedule *sch, const char *block_name, const hone
     (void)argument;
     hone_rv block, whole, pieces, rf;
     hone_reduction_facts f;
-    hone_node_id node;
-    HONE_TRY(hone_sch_get_block(sch, block_name, &block));
-    HONE_TRY(hone_schedule_node(sch, block, &node));
-    if (!hone_nest_reduction(sch, node, &f)) return illegal("no plain reduction");
-    HONE_TRY(fuse_reduce(sch, block, &f, &whole));
+    HONE_TRY(begin(sch, block_name, &block, &f, &whole));
     const hone_rv *sizes = NULL, *parts = NULL, *again = NULL;
     HONE_TRY(hone_sch_sample_perfect_tile(sch, whole, 3, MAX_LANES, NULL, &sizes));
     hone_factor factors[3];
@@ -106,11 +112,7 @@ static hone_status deal_out(hone_schedule *sch, const char *block_name, const ho
     (void)argument;
     hone_rv block, whole, rf;
     hone_reduction_facts f;
-    hone_node_id node;
-    HONE_TRY(hone_sch_get_block(sch, block_name, &block));
-    HONE_TRY(hone_schedule_node(sch, block, &node));
-    if (!hone_nest_reduction(sch, node, &f)) return illegal("no plain reduction");
-    HONE_TRY(fuse_reduce(sch, block, &f, &whole));
+    HONE_TRY(begin(sch, block_name, &block, &f, &whole));
     const hone_rv *sizes = NULL, *parts = NULL;
     HONE_TRY(hone_sch_sample_perfect_tile(sch, whole, 2, MAX_SUMS, NULL, &sizes));
     hone_factor factors[] = {HONE_FACTOR_OF_RV(sizes[0]), HONE_FACTOR_OF_RV(sizes[1])};
