@@ -11,7 +11,7 @@ enum { TRIED = 130, APART = 32, TRIED_APART = 64 }; /* iterations: the first; ot
 
 typedef struct element {
     hone_buffer buffer;
-    int64_t place;
+    int64_t number;
     uint32_t phase;
     hone_touch write, read; /* the first ones */
 } element;
@@ -40,23 +40,23 @@ static bool is_shared(search *s, hone_buffer buffer) {
     return s->shared[buffer] == 2;
 }
 
-static element *element_of(search *s, hone_buffer buffer, int64_t place) {
-    uint64_t hash = ((uint64_t)place * 0x9E3779B97F4A7C15u) ^
+static element *element_of(search *s, hone_buffer buffer, int64_t number) {
+    uint64_t hash = ((uint64_t)number * 0x9E3779B97F4A7C15u) ^
                     (((uint64_t)s->phase << 32 | buffer) * 0xC2B2AE3D27D4EB4Fu);
     uint32_t at = (uint32_t)(hash >> 40) % SLOTS;
     for (; s->slots[at]; at = (at + 1) % SLOTS) {
         element *el = &s->elements[s->slots[at] - 1];
-        if (el->buffer == buffer && el->place == place && el->phase == s->phase) return el;
+        if (el->buffer == buffer && el->number == number && el->phase == s->phase) return el;
     }
     if (s->element_count == MOST_ELEMENTS) return NULL;
     element *el = &s->elements[s->element_count];
-    *el = (element){.buffer = buffer, .place = place, .phase = s->phase};
+    *el = (element){.buffer = buffer, .number = number, .phase = s->phase};
     s->slots[at] = ++s->element_count;
     return el;
 }
 
-static bool place_of(search *s, const hone_buffer_info *info, uint32_t rank,
-                     const hone_expr *const *indices, int64_t *out) {
+static bool number_of(search *s, const hone_buffer_info *info, uint32_t rank,
+                      const hone_expr *const *indices, int64_t *out) {
     *out = 0;
     if (rank != info->rank) return false;
     for (uint32_t d = 0; d < rank; d++) {
@@ -87,16 +87,16 @@ static uint64_t instance_of(const search *s) {
 
 static void meet(search *s, const element *el, const hone_touch *first, const hone_touch *now) {
     if (s->is_over || !first->step || first->iteration == now->iteration) return;
-    const hone_meeting meeting = {el->buffer, el->place, first, now};
-    s->is_over = s->asked->wants(s->asked->ctx, &meeting);
+    const hone_dependence found = {el->buffer, el->number, first, now};
+    s->is_over = s->asked->wants(s->asked->ctx, &found);
 }
 
 static void note(search *s, hone_node_id at, hone_buffer buffer, uint32_t rank,
                  const hone_expr *const *indices, bool is_write) {
-    int64_t place;
+    int64_t number;
     if (s->is_over || !is_shared(s, buffer)) return;
-    if (!place_of(s, hone_func_buffer(s->func, buffer), rank, indices, &place)) return;
-    element *el = element_of(s, buffer, place);
+    if (!number_of(s, hone_func_buffer(s->func, buffer), rank, indices, &number)) return;
+    element *el = element_of(s, buffer, number);
     const hone_touch now = {at, is_write, s->iteration, ++s->step, instance_of(s)};
     if (!el) {
         s->is_over = true;
@@ -339,13 +339,13 @@ hone_status hone_find_dependence(const hone_dependence_search *asked) {
     return HONE_OK;
 }
 
-void hone_show_place(const hone_func *func, hone_buffer buffer, int64_t place, hone_str *out) {
+void hone_show_element(const hone_func *func, hone_buffer buffer, int64_t number, hone_str *out) {
     const hone_buffer_info *info = hone_func_buffer(func, buffer);
     int64_t digits[HONE_MAX_RANK] = {0};
     for (uint32_t d = info->rank; d-- > 0;) {
         int64_t extent = hone_expr_const(info->shape[d]);
-        digits[d] = place % extent;
-        place /= extent;
+        digits[d] = number % extent;
+        number /= extent;
     }
     hone_str_printf(out, "%s[", info->name);
     for (uint32_t d = 0; d < info->rank; d++)

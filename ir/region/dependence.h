@@ -27,11 +27,11 @@ typedef struct hone_touch {
     uint64_t instance; /* of the innermost block with axes, by their values; 0: there is none */
 } hone_touch;
 
-typedef struct hone_meeting {
+typedef struct hone_dependence {
     hone_buffer buffer;
-    int64_t place;                   /* of the element, row by row; hone_show_place */
+    int64_t element;                 /* its number, row by row; hone_show_element */
     const hone_touch *first, *later; /* of different iterations; one of them is a write */
-} hone_meeting;
+} hone_dependence;
 
 typedef struct hone_dependence_search {
     hone_points *points; /* with the conditions around the loop */
@@ -39,16 +39,16 @@ typedef struct hone_dependence_search {
     hone_node_id loop;
     /* Is the buffer one for all iterations? Others are not looked at. */
     bool (*is_shared)(void *ctx, hone_buffer buffer);
-    /* Looks at a meeting; true: it is the one that is wanted, the search ends. */
-    bool (*wants)(void *ctx, const hone_meeting *meeting);
+    /* Looks at a dependence; true: it is the one that is wanted, the search ends. */
+    bool (*wants)(void *ctx, const hone_dependence *found);
     void *ctx;
     bool waits; /* at every statement that is a call, and at every block with axes */
 } hone_dependence_search;
 
-/* Shows meetings in the order in which a run of the loop has them, until one is wanted. NO_MEMORY.
- * The points are afterwards as they were, but for what stands inside of the loop. */
+/* Shows dependences in the order in which a run of the loop has them, until one is wanted.
+ * NO_MEMORY. The points are afterwards as they were, but for what stands inside of the loop. */
 HONE_NODISCARD hone_status hone_find_dependence(const hone_dependence_search *search);
 /* Appends "B[3, 0]". */
-void hone_show_place(const hone_func *func, hone_buffer buffer, int64_t place, hone_str *out);
+void hone_show_element(const hone_func *func, hone_buffer buffer, int64_t number, hone_str *out);
 
 #endif

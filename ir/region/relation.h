@@ -74,19 +74,19 @@ bool hone_relation_count_elements(hone_relation *rel);
  *   distances are multiples of a step, an index with one iterator more, which counts the steps.
  *   Counter-example: B[vi // 2] at vi = 0, 1. */
 bool hone_is_injective(const hone_relation *rel, uint32_t iter_count, const hone_iter *iters);
-/* Tells a loop apart: points that differ in the loop, while all other loops of the relation run,
+/* Injective in a loop: points that differ in the loop, while all other loops of the relation run,
  * touch disjoint elements.
  *   To show: p[loop] != q[loop] makes box(p) and box(q) disjoint whatever else p and q are.
  *   Shown by dimensions in which all accesses are at one index, which is the same expression for
  *   all: one of them, or several that share loops with it, are an injective map of all loops that
  *   they use, the loop among them.
- *   Counter-example: B[i + j] at (i, j) = (0, 1), (1, 0), which tells neither loop apart. */
-bool hone_tells_loop(const hone_relation *rel, hone_node_id loop);
+ *   Counter-example: B[i + j] at (i, j) = (0, 1), (1, 0), which is injective in neither loop. */
+bool hone_is_injective_in(const hone_relation *rel, hone_node_id loop);
 /* Carries no dependence: points that differ in the loop, while loops below it run and those outside
  * are fixed, touch disjoint elements.
- *   To show: as hone_tells_loop, for one iteration of what is outside of the loop.
+ *   To show: as hone_is_injective_in, for one iteration of what is outside of the loop.
  *   Shown by a dimension in which all that is touched in one iteration lies behind (or in front of)
- *   all that is touched in the one before; or where the loop is told apart.
+ *   all that is touched in the one before; or where it is injective in the loop.
  *   Counter-example: B[i], B[i + 1] at i = 0, 1. */
 bool hone_carries_no_dependence(const hone_relation *rel, hone_node_id loop);
 /* Disjoint: whatever the loops of both relations do, what is outside of their top being fixed, the
@@ -102,7 +102,7 @@ bool hone_is_disjoint(const hone_relation *a, const hone_relation *b);
  * is fixed to a value (NULL: nothing; what has none there may have any). a and b have one access
  * each, to single elements; the iterator runs from a number. False: none was found among its first
  * values. */
-bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
+bool hone_find_overlap(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
                        const hone_expr *const *at, int64_t *out_p, int64_t *out_q);
 
 #endif

@@ -130,14 +130,14 @@ bool hone_is_injective(const hone_relation *rel, uint32_t iter_count, const hone
 /* ---- points that differ in one loop, while the others run ---- */
 
 /* Indices that are the same for all accesses, and the loops that they use. */
-typedef struct telling {
+typedef struct joint_map {
     const hone_relation *rel;
     uint32_t count, iter_count;
     const hone_expr *indices[MOST_INDICES];
     hone_iter iters[MOST_LOOPS];
-} telling;
+} joint_map;
 
-static bool uses_iters(const telling *t, const hone_expr *index) {
+static bool uses_iters(const joint_map *t, const hone_expr *index) {
     for (uint32_t i = 0; i < t->iter_count; i++) {
         if (hone_expr_uses_var(index, t->iters[i].var)) return true;
     }
@@ -145,7 +145,7 @@ static bool uses_iters(const telling *t, const hone_expr *index) {
 }
 
 /* Adds the loops that the index uses, each once; false: too many. */
-static bool add_iters(telling *t, const hone_expr *index) {
+static bool add_iters(joint_map *t, const hone_expr *index) {
     for (uint32_t i = 0; i < t->rel->loop_count; i++) {
         const hone_node *loop = hone_func_node(t->rel->func, t->rel->loops[i]);
         bool is_new = hone_expr_uses_var(index, loop->u.loop.var);
@@ -157,7 +157,7 @@ static bool add_iters(telling *t, const hone_expr *index) {
     return true;
 }
 
-static bool is_telling(const telling *t) {
+static bool is_injective_map(const joint_map *t) {
     return hone_itermap_is_injective(t->rel->arith, t->count, t->indices, t->iter_count, t->iters);
 }
 
@@ -176,17 +176,18 @@ static const hone_expr *common_index(const hone_relation *rel, uint32_t d) {
 }
 
 /* One index alone. */
-static bool tells_alone(const hone_relation *rel, const hone_expr *index, hone_var var) {
+static bool is_injective_alone(const hone_relation *rel, const hone_expr *index, hone_var var) {
     if (index->kind == HONE_EXPR_VAR) return index->u.var == var;
-    telling t = {.rel = rel, .count = 1, .indices = {index}};
-    return hone_expr_uses_var(index, var) && add_iters(&t, index) && is_telling(&t);
+    joint_map t = {.rel = rel, .count = 1, .indices = {index}};
+    return hone_expr_uses_var(index, var) && add_iters(&t, index) && is_injective_map(&t);
 }
 
 /* All indices that share loops with those of the loop: f0*2 + f1//8 with f1 % 8. */
-static bool tell_together(const hone_relation *rel, const telling *all, hone_node_id loop) {
+static bool are_injective_together(const hone_relation *rel, const joint_map *all,
+                                   hone_node_id loop) {
     bool is_taken[MOST_INDICES] = {false};
     const hone_node *self = hone_func_node(rel->func, loop);
-    telling t = {.rel = rel, .iter_count = 1};
+    joint_map t = {.rel = rel, .iter_count = 1};
     t.iters[0] = (hone_iter){self->u.loop.var, self->u.loop.range};
     for (uint32_t i = 0; i < all->count;) {
         if (is_taken[i] || !uses_iters(&t, all->indices[i])) {
@@ -198,12 +199,12 @@ static bool tell_together(const hone_relation *rel, const telling *all, hone_nod
         if (!add_iters(&t, all->indices[i])) return false;
         i = 0;
     }
-    return t.count > 1 && is_telling(&t);
+    return t.count > 1 && is_injective_map(&t);
 }
 
-bool hone_tells_loop(const hone_relation *rel, hone_node_id loop) {
+bool hone_is_injective_in(const hone_relation *rel, hone_node_id loop) {
     hone_var var = hone_func_node(rel->func, loop)->u.loop.var;
-    telling all = {.rel = rel};
+    joint_map all = {.rel = rel};
     if (rel->count == 0 || rel->is_short_of_memory) return !rel->is_short_of_memory;
     for (uint32_t d = 0; d < rel->accesses[0].rank && all.count < MOST_INDICES; d++) {
         const hone_expr *index = common_index(rel, d);
@@ -211,9 +212,9 @@ bool hone_tells_loop(const hone_relation *rel, hone_node_id loop) {
         all.indices[all.count++] = index;
     }
     for (uint32_t i = 0; i < all.count; i++) {
-        if (tells_alone(rel, all.indices[i], var)) return true;
+        if (is_injective_alone(rel, all.indices[i], var)) return true;
     }
-    return tell_together(rel, &all, loop);
+    return are_injective_together(rel, &all, loop);
 }
 
 /* ---- boxes that lie one behind the other ---- */
@@ -281,7 +282,7 @@ bool hone_carries_no_dependence(const hone_relation *rel, hone_node_id loop) {
     if (hone_expr_is_int_value(hone_func_node(rel->func, loop)->u.loop.range.extent, 1))
         return true;
     if (rel->count == 0 || rel->is_short_of_memory) return !rel->is_short_of_memory;
-    return moves_on(rel, loop) || hone_tells_loop(rel, loop);
+    return moves_on(rel, loop) || hone_is_injective_in(rel, loop);
 }
 
 bool hone_is_disjoint(const hone_relation *a, const hone_relation *b) {
@@ -318,7 +319,7 @@ static bool is_one_place(const hone_expr *const *a, const hone_expr *const *b, u
     return true;
 }
 
-bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
+bool hone_find_overlap(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
                        const hone_expr *const *at, int64_t *out_p, int64_t *out_q) {
     const hone_expr *one[MOST_VALUES][MOST_INDICES], *other[MOST_VALUES][MOST_INDICES];
     uint32_t rank = hone_func_buffer(a->func, a->buffer)->rank;

@@ -159,9 +159,9 @@ static bool find_clash(verifier *v, hone_node_id id, const hone_expr *const *oth
     hone_relation_add_element(&writes, id, store->u.store.indices);
     hone_relation_add_element(&others, id, other);
     if (other == store->u.store.indices && hone_is_injective(&writes, 1, &iter)) return false;
-    if (hone_find_meeting(&writes, &others, &iter, NULL, &out[0], &out[1])) return true;
+    if (hone_find_overlap(&writes, &others, &iter, NULL, &out[0], &out[1])) return true;
     const hone_expr **at = first_values(v);
-    return at && hone_find_meeting(&writes, &others, &iter, at, &out[0], &out[1]);
+    return at && hone_find_overlap(&writes, &others, &iter, at, &out[0], &out[1]);
 }
 
 /* The first load of what the store writes that is evaluated whatever holds, at another place. */

@@ -96,17 +96,17 @@ static bool is_in_step(const sharing *s, const hone_touch *read, const hone_touc
            read->step < write->step;
 }
 
-static void report(const sharing *s, const hone_meeting *m, const char *what) {
+static void report(const sharing *s, const hone_dependence *m, const char *what) {
     long long a = m->first->iteration, b = m->later->iteration;
     const char *name = verify_var_name(s->v, s->loop->u.loop.var);
-    hone_str place = {0};
-    hone_show_place(s->v->func, m->buffer, m->place, &place);
+    hone_str element = {0};
+    hone_show_element(s->v->func, m->buffer, m->element, &element);
     if (is_of_threads(s, m->buffer)) {
         bool is_same = m->first->at == m->later->at && m->first->is_write && m->later->is_write;
         verify_warning(
             s->v, m->later->at,
             "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; %s", name, a,
-            name, b, what, hone_str_text(&place),
+            name, b, what, hone_str_text(&element),
             is_same
                 ? "one of them should, or each has an element of its own"
                 : "T.tvm_storage_sync(\"shared\") belongs between the two, where all come to it");
@@ -114,14 +114,14 @@ static void report(const sharing *s, const hone_meeting *m, const char *what) {
         verify_warning(s->v, m->later->at,
                        "iterations %s = %lld and %s = %lld of the %s loop %s %s; they have no "
                        "order, so make the loop serial or give each its own element",
-                       name, a, name, b, verify_loop_kind(s->loop), what, hone_str_text(&place));
+                       name, a, name, b, verify_loop_kind(s->loop), what, hone_str_text(&element));
     }
-    hone_str_deinit(&place);
+    hone_str_deinit(&element);
 }
 
 /* Of what is global, only what threads write is compared; of what is shared in blocks, what one
  * statement writes. */
-static bool is_wrong(void *ctx, const hone_meeting *m) {
+static bool is_wrong(void *ctx, const hone_dependence *m) {
     const sharing *s = ctx;
     const hone_touch *a = m->first, *b = m->later;
     bool is_both = a->is_write && b->is_write;

@@ -220,7 +220,7 @@ static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_
         if (lower_axis_of(node) < LOWER_FIRST_THREAD) continue;
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
         if (is_pinned(h, a, b, node)) continue;
-        if (!is_known || !hone_tells_loop(&rel, n)) return false;
+        if (!is_known || !hone_is_injective_in(&rel, n)) return false;
     }
     return true;
 }

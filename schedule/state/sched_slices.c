@@ -20,7 +20,7 @@ bool sch_has_disjoint_slices(hone_schedule *sch, hone_node_id block, hone_node_i
         hone_relation_begin(&rel, &sch->arith, sch->func, self->writes[w].buffer,
                             sch_scope_of(sch, block));
         hone_relation_add_block(&rel, block);
-        if (!hone_tells_loop(&rel, loop)) return false;
+        if (!hone_is_injective_in(&rel, loop)) return false;
     }
     return self->write_count > 0;
 }

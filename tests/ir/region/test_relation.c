@@ -17,32 +17,32 @@ static const struct row {
     const char *name, *question, *loop, *body;
     bool want;
 } rows[] = {
-    {"an element each",               "injective", NULL, BLOCK "      C[vj, vi] = 0.0\n",              true },
-    {"two of one element",            "injective", NULL, BLOCK "      C[vj, vi // 2] = 0.0\n",         false},
-    {"boxes side by side",            "injective", NULL,
-     BLOCK "      T.writes(C[vi, vj * 4:vj * 4 + 4])\n      C[vi, vj * 4] = 0.0\n",                    true },
-    {"boxes that begin off the grid", "injective", NULL,
-     BLOCK "      T.writes(C[vi, vj * 4 + 3:vj * 4 + 7])\n      C[vi, vj * 4 + 3] = 0.0\n",            true },
-    {"boxes that overlap",            "injective", NULL,
+    {"an element each",               "injective",    NULL, BLOCK "      C[vj, vi] = 0.0\n",              true },
+    {"two of one element",            "injective",    NULL, BLOCK "      C[vj, vi // 2] = 0.0\n",         false},
+    {"boxes side by side",            "injective",    NULL,
+     BLOCK "      T.writes(C[vi, vj * 4:vj * 4 + 4])\n      C[vi, vj * 4] = 0.0\n",                       true },
+    {"boxes that begin off the grid", "injective",    NULL,
+     BLOCK "      T.writes(C[vi, vj * 4 + 3:vj * 4 + 7])\n      C[vi, vj * 4 + 3] = 0.0\n",               true },
+    {"boxes that overlap",            "injective",    NULL,
      "  for i in range(2):\n    with T.block(\"B\"):\n      vi = T.axis.spatial(2, i)\n"
-     "      T.writes(C[0, vi + 3:vi + 7])\n      C[0, vi + 3] = 0.0\n",                                false},
-    {"a row of its own",              "tells",     "i",  BLOCK "      C[vi + 1, vj * vj] = 0.0\n",     true },
-    {"digits together",               "tells",     "j",
-     BLOCK "      C[(vi * 8 + vj) // 3, (vi * 8 + vj) % 3] = 0.0\n",                                   true },
-    {"a diagonal",                    "tells",     "i",  BLOCK "      C[vi + vj, 0] = 0.0\n",          false},
-    {"what it reads, too",            "tells",     "i",  BLOCK "      C[vi, 0] = C[vi + 1, 0]\n",      false},
-    {"upwards",                       "carries",   "i",  BLOCK "      C[vi * 8 + vj, 0] = 0.0\n",      true },
-    {"downwards",                     "carries",   "i",  BLOCK "      C[64 - vi * 8 - vj, 0] = 0.0\n", true },
-    {"one row in common",             "carries",   "i",  BLOCK "      C[vi * 7 + vj, 0] = 0.0\n",      false},
-    {"the row of the next iteration", "carries",   "i",  BLOCK "      C[vi + 1, vj] = C[vi, vj]\n",
-     false                                                                                                  },
-    {"inner iterations of one outer", "carries",   "j",  BLOCK "      C[vi + vj, 0] = 0.0\n",          true },
-    {"one behind the other",          "disjoint",  NULL,
+     "      T.writes(C[0, vi + 3:vi + 7])\n      C[0, vi + 3] = 0.0\n",                                   false},
+    {"a row of its own",              "injective in", "i",  BLOCK "      C[vi + 1, vj * vj] = 0.0\n",     true },
+    {"digits together",               "injective in", "j",
+     BLOCK "      C[(vi * 8 + vj) // 3, (vi * 8 + vj) % 3] = 0.0\n",                                      true },
+    {"a diagonal",                    "injective in", "i",  BLOCK "      C[vi + vj, 0] = 0.0\n",          false},
+    {"what it reads, too",            "injective in", "i",  BLOCK "      C[vi, 0] = C[vi + 1, 0]\n",      false},
+    {"upwards",                       "carries",      "i",  BLOCK "      C[vi * 8 + vj, 0] = 0.0\n",      true },
+    {"downwards",                     "carries",      "i",  BLOCK "      C[64 - vi * 8 - vj, 0] = 0.0\n", true },
+    {"one row in common",             "carries",      "i",  BLOCK "      C[vi * 7 + vj, 0] = 0.0\n",      false},
+    {"the row of the next iteration", "carries",      "i",  BLOCK "      C[vi + 1, vj] = C[vi, vj]\n",
+     false                                                                                                     },
+    {"inner iterations of one outer", "carries",      "j",  BLOCK "      C[vi + vj, 0] = 0.0\n",          true },
+    {"one behind the other",          "disjoint",     NULL,
      BLOCK "      C[vi, 0] = 0.0\n  for i, j in T.grid(8, 8):\n    with T.block(\"D\"):\n" AXES
-           "      C[vj + 8, vi] = 0.0\n",                                                              true },
-    {"the last is the first",         "disjoint",  NULL,
+           "      C[vj + 8, vi] = 0.0\n",                                                                 true },
+    {"the last is the first",         "disjoint",     NULL,
      BLOCK "      C[vi, 0] = 0.0\n  for i, j in T.grid(8, 8):\n    with T.block(\"D\"):\n" AXES
-           "      C[vj + 7, vi] = 0.0\n",                                                              false},
+           "      C[vj + 7, vi] = 0.0\n",                                                                 false},
 };
 
 typedef struct asked {
@@ -93,8 +93,8 @@ static bool ask(asked *a, const struct row *row) {
         return hone_is_disjoint(&rel, &other);
     }
     hone_node_id loop = loop_named(a, row->loop);
-    return strcmp(row->question, "tells") == 0 ? hone_tells_loop(&rel, loop)
-                                               : hone_carries_no_dependence(&rel, loop);
+    return strcmp(row->question, "injective in") == 0 ? hone_is_injective_in(&rel, loop)
+                                                      : hone_carries_no_dependence(&rel, loop);
 }
 
 static void answers(void **state) {

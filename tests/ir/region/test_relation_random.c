@@ -15,9 +15,9 @@
 
 enum { MAX_POINTS = 64, RANK = 2, MAX_BOXES = 4 };
 
-enum { TELLS, CARRIES, INJECTIVE, DISJOINT, MEETING, DEPENDENCE, QUESTIONS };
-static const char *const question_names[] = {"tells",    "carries", "injective",
-                                             "disjoint", "meeting", "dependence"};
+enum { INJECTIVE_IN, CARRIES, INJECTIVE, DISJOINT, OVERLAP, DEPENDENCE, QUESTIONS };
+static const char *const question_names[] = {"injective in", "carries", "injective",
+                                             "disjoint",     "overlap", "dependence"};
 
 typedef struct box_maker {
     bool is_second;             /* of B, else of A */
@@ -338,8 +338,8 @@ static bool is_any_buffer(void *ctx, hone_buffer buffer) {
     return true;
 }
 
-static bool take_meeting(void *ctx, const hone_meeting *meeting) {
-    assert_true(meeting->first->iteration != meeting->later->iteration);
+static bool take_dependence(void *ctx, const hone_dependence *found) {
+    assert_true(found->first->iteration != found->later->iteration);
     return *(bool *)ctx = true;
 }
 
@@ -347,8 +347,8 @@ static bool find_dependence(fixture *f, uint32_t v) {
     bool is_found = false;
     hone_points points;
     assert_true(hone_points_init(&points, f->arena, f->func));
-    const hone_dependence_search search = {&points,      f->arena,  f->loops[v], is_any_buffer,
-                                           take_meeting, &is_found, false};
+    const hone_dependence_search search = {&points,         f->arena,  f->loops[v], is_any_buffer,
+                                           take_dependence, &is_found, false};
     HONE_ASSERT_OK(hone_find_dependence(&search));
     return is_found;
 }
@@ -365,7 +365,7 @@ static int ask_loops(fixture *f, uint64_t seed, const hone_relation *both) {
     int failures = 0;
     for (uint32_t v = f->fixed; v < f->shared; v++) {
         if (f->w.extent[v] == 1) continue; /* no two points differ in it */
-        failures += compare(f, seed, TELLS, v, hone_tells_loop(both, f->loops[v]));
+        failures += compare(f, seed, INJECTIVE_IN, v, hone_is_injective_in(both, f->loops[v]));
         failures += compare(f, seed, CARRIES, v, hone_carries_no_dependence(both, f->loops[v]));
         if (!has_empty_loops(f)) failures += compare(f, seed, DEPENDENCE, v, find_dependence(f, v));
     }
@@ -384,7 +384,7 @@ static int ask_injective(fixture *f, uint64_t seed, const hone_relation *both) {
 }
 
 /* Do the first accesses of a and b touch one element wherever the loop has these values? */
-static bool is_meeting(const fixture *f, uint32_t v, uint32_t b, int64_t at_a, int64_t at_b) {
+static bool is_overlap(const fixture *f, uint32_t v, uint32_t b, int64_t at_a, int64_t at_b) {
     for (uint32_t d = 0; d < RANK; d++) {
         if (!f->boxes[0].min[d] || !f->boxes[b].min[d]) return false;
     }
@@ -399,18 +399,18 @@ static bool is_meeting(const fixture *f, uint32_t v, uint32_t b, int64_t at_a, i
     return at_a != at_b;
 }
 
-static int ask_meeting(fixture *f, uint64_t seed, const hone_relation *a, const hone_relation *b) {
+static int ask_overlap(fixture *f, uint64_t seed, const hone_relation *a, const hone_relation *b) {
     uint32_t v = f->fixed, other = a->count;
     const hone_iter iter = {v, hone_func_node(f->func, f->loops[v])->u.loop.range};
     int64_t p = 0, q = 0;
     if (a->count != 1 || b->count > 1 || f->limit[v] != WORLD_MAX_VARS) return 0;
     if (b->count == 0) other = 0;
     if (!f->boxes[0].indices || !f->boxes[other].indices) return 0;
-    f->asked[MEETING]++;
-    if (!hone_find_meeting(a, other == 0 ? a : b, &iter, NULL, &p, &q)) return 0;
-    f->said[MEETING]++;
-    if (is_meeting(f, v, other, p, q)) return 0;
-    print_error("seed %" PRIu64 ": no meeting at %" PRId64 ", %" PRId64 "\n", seed, p, q);
+    f->asked[OVERLAP]++;
+    if (!hone_find_overlap(a, other == 0 ? a : b, &iter, NULL, &p, &q)) return 0;
+    f->said[OVERLAP]++;
+    if (is_overlap(f, v, other, p, q)) return 0;
+    print_error("seed %" PRIu64 ": no overlap at %" PRId64 ", %" PRId64 "\n", seed, p, q);
     return 1;
 }
 
@@ -432,7 +432,7 @@ static int check_one(fixture *f, uint64_t seed) {
     if (!find_points(f)) return 0;
     int failures = ask_loops(f, seed, &both) + ask_injective(f, seed, &both);
     if (has_second) failures += compare(f, seed, DISJOINT, 0, hone_is_disjoint(&first, &second));
-    failures += ask_meeting(f, seed, &first, &second);
+    failures += ask_overlap(f, seed, &first, &second);
     HONE_ASSERT_OK(hone_ir_finish(&f->arith.ir));
     return failures;
 }
