@@ -1,6 +1,8 @@
 /* ir/core/touches.c - see touches.h: looks for loads, stores, addresses and views of buffers. */
 #include "ir/core/touches.h"
 
+enum { WRITES = 2 }; /* a bit of rw_mask */
+
 /* ---- all that is done ---- */
 
 typedef struct walk {
@@ -38,7 +40,7 @@ static bool meet_part(void *ctx, const hone_expr *e) {
     }
     if (!hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) return true;
     for (uint32_t i = 0; i < e->count; i++) { /* ptype, data, offset, extent, rw_mask */
-        w->is_read_only = i == 1 && hone_expr_is_int_value(e->args[4], 1);
+        w->is_read_only = i == 1 && hone_expr_is_int(e->args[4]) && !(e->args[4]->u.i & WRITES);
         hone_expr_walk(e->args[i], meet_part, w);
     }
     w->is_read_only = false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/core/libm.h"
+#include "ir/core/touches.h"
 #include "ir/ops/fit.h"
 #include "ir/region/size_needs.h"
 #include "lower/ground/passes.h"
@@ -38,36 +39,10 @@ static void note_extern(collector *c, const char *name) {
     c->out->extern_count++;
 }
 
-static bool note_expr(void *ctx, const hone_expr *e) {
+/* A pointer gives whoever has it the right to write. */
+static void note_reference(void *ctx, const hone_reference *ref) {
     collector *c = ctx;
-    if (e->kind != HONE_EXPR_CALL) return true;
-    bool is_pointer = e->op == HONE_INTRIN_ADDRESS_OF && e->args[0]->kind == HONE_EXPR_LOAD;
-    if (is_pointer) c->is_written[storage_of(c, e->args[0]->u.buffer)] = true;
-    return true;
-}
-
-/* tvm_access_ptr(type, data, offset, extent, mask) without the bit that says it writes. */
-static bool is_read_access(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
-           hone_expr_is_int(e->args[4]) && !(e->args[4]->u.i & 2);
-}
-
-static void note_handles(collector *c, const hone_expr *e) {
-    if (is_read_access(e)) return;
-    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
-        for (hone_buffer id = 0; id < c->func->buffer_count; id++) {
-            if (c->func->buffers[id].data != e->u.var) continue;
-            c->is_written[storage_of(c, id)] = true;
-        }
-    }
-    for (uint16_t i = 0; i < e->count; i++)
-        note_handles(c, e->args[i]);
-}
-
-static void note_top(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_expr, ctx);
-    note_handles(ctx, e);
+    if (ref->may_write) c->is_written[storage_of(c, ref->buffer)] = true;
 }
 
 static bool find_extern(void *ctx, const hone_expr *e) {
@@ -91,14 +66,10 @@ static void note_match(collector *c, const hone_match *match) {
     c->source[view] = source;
 }
 
-/* A block stands before what is stored in it. */
-static void note_views_and_stores(collector *c) {
+static void note_views(collector *c) {
     const hone_func *func = c->func;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE) {
-            c->is_written[storage_of(c, node->u.store.buffer)] = true;
-        }
         if (node->kind != HONE_NODE_BLOCK) continue;
         for (uint32_t i = 0; i < node->u.block.block->match_count; i++) {
             note_match(c, &node->u.block.block->matches[i]);
@@ -139,9 +110,9 @@ static hone_status collect(collector *c, hone_arena *arena) {
     hone_param_role *roles = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *roles);
     hone_var *sizes = hone_arena_alloc(arena, (func->var_count + 1) * sizeof *sizes);
     if (!buffers || !roles || !sizes) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
-    note_views_and_stores(c);
+    note_views(c);
+    hone_walk_references(func, HONE_NODE_TOP, note_reference, c);
     bool leaves = hone_func_has_jumps(func); /* out of what stands behind them */
-    hone_tree_walk_exprs(func, 0, false, note_top, c);
     for (uint32_t p = 0; p < func->param_count; p++) {
         const hone_param *param = &func->params[p];
         if (param->buffer == HONE_NO_ID) {
