@@ -8,9 +8,9 @@ typedef struct rewriting {
     const sch_access_change *change;
 } rewriting;
 
-static const hone_expr *const *new_places(const sch_access_change *c, uint32_t rank,
-                                          const hone_expr *const *indices) {
-    if (c->places) return c->places(c->ctx, rank, indices);
+static const hone_expr *const *new_indices(const sch_access_change *c, uint32_t rank,
+                                           const hone_expr *const *indices) {
+    if (c->map) return c->map(c->ctx, rank, indices);
     return c->at ? c->at : indices;
 }
 
@@ -28,13 +28,13 @@ static const hone_expr *rewrite_load(void *ctx, hone_ir *ir, const hone_expr *e)
     const rewriting *r = ctx;
     if (e->kind == HONE_EXPR_VAR) return rewrite_handle(r, ir, e);
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->change->from) return e;
-    const hone_expr *const *indices = new_places(r->change, e->count, e->args);
+    const hone_expr *const *indices = new_indices(r->change, e->count, e->args);
     if (!indices) return hone_ir_fail(ir, sch_no_memory());
     return hone_expr_load(ir, e->dtype, r->change->to, r->change->rank, indices);
 }
 
 static hone_status rewrite_store(const sch_access_change *c, hone_node *io) {
-    const hone_expr *const *indices = new_places(c, io->u.store.rank, io->u.store.indices);
+    const hone_expr *const *indices = new_indices(c, io->u.store.rank, io->u.store.indices);
     if (!indices) return sch_no_memory();
     io->u.store.buffer = c->to;
     io->u.store.rank = c->rank;
@@ -61,11 +61,11 @@ hone_status sch_change_accesses(hone_schedule *sch, hone_node_id top,
 typedef struct redirection {
     hone_schedule *sch;
     hone_buffer from, to;
-    const hone_range *box; /* what `to` holds, from its own 0 on; NULL: all, at the same places */
+    const hone_range *box; /* what `to` holds, from its own 0 on; NULL: all, at the same indices */
 } redirection;
 
-/* A place of the old buffer, in one dimension, as one of the new. */
-static const hone_expr *place_of(const redirection *r, uint32_t d, const hone_expr *index) {
+/* An index of the old buffer, in dimension d, as one of the new. */
+static const hone_expr *index_in_box(const redirection *r, uint32_t d, const hone_expr *index) {
     hone_ir *ir = &r->sch->ir;
     hone_dtype scalar = index->dtype;
     scalar.lanes = 1;
@@ -74,12 +74,12 @@ static const hone_expr *place_of(const redirection *r, uint32_t d, const hone_ex
     return rest ? hone_simplify(&r->sch->arith, rest) : NULL;
 }
 
-static const hone_expr *const *places_of(void *ctx, uint32_t rank,
-                                         const hone_expr *const *indices) {
+static const hone_expr *const *indices_in_box(void *ctx, uint32_t rank,
+                                              const hone_expr *const *indices) {
     const redirection *r = ctx;
     const hone_expr **out = hone_arena_alloc(r->sch->arena, (rank + 1) * sizeof *out);
     for (uint32_t d = 0; out && d < rank; d++) {
-        out[d] = place_of(r, d, indices[d]);
+        out[d] = index_in_box(r, d, indices[d]);
         if (!out[d]) return NULL;
     }
     return out;
@@ -99,7 +99,7 @@ static hone_status redirect_regions(const redirection *r, uint32_t count, const 
         if (!ranges) return sch_no_memory();
         for (uint32_t d = 0; d < rank; d++) {
             ranges[d] =
-                (hone_range){place_of(r, d, list[i].ranges[d].min), list[i].ranges[d].extent};
+                (hone_range){index_in_box(r, d, list[i].ranges[d].min), list[i].ranges[d].extent};
             if (!ranges[d].min) return sch_no_memory();
         }
         list[i].ranges = ranges;
@@ -135,7 +135,7 @@ hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buf
     sch_access_change change = {.from = from,
                                 .to = to,
                                 .rank = hone_func_buffer(sch->func, from)->rank,
-                                .places = box ? places_of : NULL,
+                                .map = box ? indices_in_box : NULL,
                                 .ctx = &r,
                                 .has_storage = !box};
     HONE_TRY(sch_change_accesses(sch, top, &change, true, writes_too));

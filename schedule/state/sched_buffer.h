@@ -74,9 +74,9 @@ typedef struct sch_access_change {
     hone_buffer from, to; /* may be the same */
     uint32_t rank;        /* of `to` */
     /* The indices in `to` for those in `from`, in the arena; NULL: memory is short. */
-    const hone_expr *const *(*places)(void *ctx, uint32_t rank, const hone_expr *const *indices);
+    const hone_expr *const *(*map)(void *ctx, uint32_t rank, const hone_expr *const *indices);
     void *ctx;
-    const hone_expr *const *at; /* places NULL: the indices of all accesses; NULL: as they are */
+    const hone_expr *const *at; /* map NULL: the indices of all accesses; NULL: as they are */
     bool has_storage;           /* the data pointer of `from` becomes that of `to` */
 } sch_access_change;
 /* Changes the loads from top downwards (with_regions: those within regions that blocks declare,

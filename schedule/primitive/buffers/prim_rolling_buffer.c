@@ -396,7 +396,7 @@ static const hone_expr *const *folded(void *ctx, uint32_t rank, const hone_expr 
 static hone_status fold_accesses(rolling *r) {
     hone_schedule *sch = r->sch;
     const sch_access_change fold = {
-        .from = r->buffer, .to = r->buffer, .rank = r->rank, .places = folded, .ctx = r};
+        .from = r->buffer, .to = r->buffer, .rank = r->rank, .map = folded, .ctx = r};
     HONE_TRY(sch_change_accesses(sch, r->around, &fold, false, true));
     SCH_EACH_BLOCK (sch, r->around, n) {
         if (touches(r, n)) HONE_TRY(sch_update_regions_below(sch, n));

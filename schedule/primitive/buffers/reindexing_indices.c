@@ -6,7 +6,7 @@
 
 #include "ir/arith/itermap.h"
 
-/* How the old places use an axis. */
+/* How the old indices use an axis. */
 typedef struct digit {
     hone_op op;      /* FLOORDIV: the high digit only, FLOORMOD: the low one only */
     int64_t by;      /* 0: not met yet, -1: in other ways, too */
@@ -83,12 +83,12 @@ static hone_iter iter_of(hone_schedule *sch, hone_var var) {
     return iter;
 }
 
-static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr *const *places,
+static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr *const *indices,
                              uint32_t iter_count, const hone_iter *iters) {
     for (uint32_t i = 0; i < iter_count; i++) {
         if (!iters[i].range.min || !iters[i].range.extent) return false;
     }
-    return hone_itermap_is_injective(&sch->arith, count, places, iter_count, iters);
+    return hone_itermap_is_injective(&sch->arith, count, indices, iter_count, iters);
 }
 
 /* Reading: are the new indices injective in those digits that the old ones are made of? */
@@ -97,10 +97,10 @@ static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
     uint32_t room = r->axis_count * 2 + 1, iter_count = 0;
     digits d = {r, hone_arena_zalloc(sch->arena, room * sizeof *d.of_axis)};
     hone_iter *iters = hone_arena_alloc(sch->arena, room * sizeof *iters);
-    const hone_expr **places = hone_arena_alloc(sch->arena, (r->fresh_rank + 1) * sizeof *places);
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (r->fresh_rank + 1) * sizeof *indices);
     uint32_t old_count = sch->func->var_count;
     const hone_expr **map = hone_arena_zalloc(sch->arena, (old_count + 1) * sizeof *map);
-    if (!d.of_axis || !iters || !places || !map) return sch_no_memory();
+    if (!d.of_axis || !iters || !indices || !map) return sch_no_memory();
     for (uint32_t i = 0; i < r->s.rank; i++)
         hone_expr_walk(r->indices[i], note_digits, &d);
     for (uint32_t i = 0; i < r->axis_count; i++) {
@@ -111,17 +111,17 @@ static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
         if (at->by > 1) HONE_TRY(divide_digit(sch, &r->axes[i], at, &map[axis]));
     }
     for (uint32_t i = 0; i < r->fresh_rank; i++) {
-        places[i] = hone_expr_substitute(&sch->ir, r->fresh_indices[i], map, old_count);
-        places[i] = places[i] ? hone_simplify(&sch->arith, places[i]) : NULL;
-        if (!places[i]) return sch_ir_error(sch);
+        indices[i] = hone_expr_substitute(&sch->ir, r->fresh_indices[i], map, old_count);
+        indices[i] = indices[i] ? hone_simplify(&sch->arith, indices[i]) : NULL;
+        if (!indices[i]) return sch_ir_error(sch);
     }
     for (uint32_t i = 0; i < r->axis_count; i++) {
         hone_var other = d.of_axis[i].other;
         iters[iter_count++] = iter_of(sch, d.of_axis[i].needed);
-        if (other == HONE_NO_ID || !sch_any_uses(r->fresh_rank, places, other)) continue;
+        if (other == HONE_NO_ID || !sch_any_uses(r->fresh_rank, indices, other)) continue;
         iters[iter_count++] = iter_of(sch, other);
     }
-    *out = is_injective_map(sch, r->fresh_rank, places, iter_count, iters);
+    *out = is_injective_map(sch, r->fresh_rank, indices, iter_count, iters);
     return sch_ir_error(sch);
 }
 

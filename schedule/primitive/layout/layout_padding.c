@@ -2,7 +2,7 @@
  * padding. */
 #include "schedule/primitive/layout/layout_padding.h"
 
-bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_expr **out_old,
+bool sch_layout_invert(sch_layout *l, const hone_expr *const *indices, const hone_expr **out_old,
                        const hone_expr **out_padding) {
     uint32_t count = l->m.iter_count;
     const hone_expr **values = hone_arena_alloc(l->sch->arena, (count + 1) * sizeof *values);
@@ -12,7 +12,7 @@ bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_
                              NULL, HONE_ITERMAP_INJECTIVE, true, &l->m.detected)) {
         return false;
     }
-    if (!hone_itermap_inverse_padded(&l->sch->arith, &l->m.detected, place, count, l->m.iters,
+    if (!hone_itermap_inverse_padded(&l->sch->arith, &l->m.detected, indices, count, l->m.iters,
                                      values, out_padding)) {
         return false;
     }
@@ -22,7 +22,7 @@ bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_
     for (uint32_t i = 0; i < l->m.count; i++) {
         hone_ir *ir = &l->sch->ir;
         if (!l->m.reaches[i]) continue;
-        const hone_expr *is_behind = hone_expr_binary(ir, HONE_OP_LE, l->m.reaches[i], place[i]);
+        const hone_expr *is_behind = hone_expr_binary(ir, HONE_OP_LE, l->m.reaches[i], indices[i]);
         *out_padding =
             *out_padding ? hone_expr_binary(ir, HONE_OP_OR, *out_padding, is_behind) : is_behind;
         if (!*out_padding) return false;
@@ -191,17 +191,17 @@ static hone_status make_space(sch_layout *l, sch_draft *s) {
     return HONE_OK;
 }
 
-static hone_status padding_at(sch_layout *l, const hone_expr *const *place,
+static hone_status padding_at(sch_layout *l, const hone_expr *const *indices,
                               const hone_expr **out_old, const hone_expr **out_padding) {
-    if (sch_layout_invert(l, place, out_old, out_padding) && *out_padding) {
+    if (sch_layout_invert(l, indices, out_old, out_padding) && *out_padding) {
         return sch_ir_error(l->sch);
     }
     return sch_refuse(l->sch, l->blame, "the index map cannot be inverted");
 }
 
-static const hone_expr *pad_value_at(sch_layout *l, const hone_expr *const *place) {
+static const hone_expr *pad_value_at(sch_layout *l, const hone_expr *const *indices) {
     const hone_expr *value = NULL;
-    hone_index_map_apply(&l->sch->ir, l->pad_value, place, &value);
+    hone_index_map_apply(&l->sch->ir, l->pad_value, indices, &value);
     return value ? hone_simplify(&l->sch->arith, value) : NULL;
 }
 

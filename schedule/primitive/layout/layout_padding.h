@@ -27,10 +27,10 @@ typedef struct sch_layout {
     uint32_t first_axis; /* of the writer: from here on, loops and axes run over the buffer */
 } sch_layout;
 
-/* For an element of the new layout (`place`, one index per new dimension): its old indices, and the
+/* For an element of the new layout (one index per new dimension): its old indices, and the
  * condition under which it is padding (NULL: never). False where the map is not shown to be
  * injective, without gaps. */
-bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_expr **out_old,
+bool sch_layout_invert(sch_layout *l, const hone_expr *const *indices, const hone_expr **out_old,
                        const hone_expr **out_padding);
 /* Looks for a plain writer, and sets l->writer and what follows it. To be called before any access
  * changes. */

@@ -147,13 +147,13 @@ static bool may_stay_empty(const sch_layout *l) {
     return l->map->inverse && !hone_func_is_parameter(l->sch->func, l->buffer);
 }
 
-/* Is there padding? New variables stand for the place. */
+/* Is there padding? New variables stand for the indices. */
 static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
     hone_schedule *sch = l->sch;
-    const hone_expr **place = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *place);
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *indices);
     const hone_expr **old = hone_arena_alloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr *padding = NULL;
-    if (!place || !old) return sch_no_memory();
+    if (!indices || !old) return sch_no_memory();
     for (uint32_t i = 0; i < l->m.count; i++) {
         const hone_expr *extent = l->m.extents[i];
         hone_range range = {hone_expr_int(&sch->ir, extent->dtype, 0), extent};
@@ -161,9 +161,9 @@ static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
         if (!range.min || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
             return sch_no_memory();
         }
-        place[i] = sch_var(sch, var);
+        indices[i] = sch_var(sch, var);
     }
-    bool is_known = sch_layout_invert(l, place, old, &padding);
+    bool is_known = sch_layout_invert(l, indices, old, &padding);
     HONE_TRY(sch_ir_error(sch));
     if (!is_known && !assume_injective) {
         return sch_refuse(sch, l->blame, "the index map is not shown to be injective: %s",
@@ -237,7 +237,7 @@ static hone_status rewrite_accesses(sch_layout *l) {
     hone_schedule *sch = l->sch;
     bool has_writer = l->has_padding && l->writer != HONE_NO_ID;
     const sch_access_change change = {
-        .from = l->buffer, .to = l->buffer, .rank = l->m.count, .places = new_indices, .ctx = l};
+        .from = l->buffer, .to = l->buffer, .rank = l->m.count, .map = new_indices, .ctx = l};
     hone_node_id aside = hone_func_add_node(sch->func, HONE_NODE_FOR);
     if (aside == HONE_NO_ID) return sch_no_memory();
     if (has_writer) hone_tree_move_children(sch->func, l->writer, aside);
