@@ -111,15 +111,15 @@ static void fill_tuner(const hone_tracker *t, const tracker_tuner *tuner,
     memcpy(out->name, tuner->name, sizeof out->name);
 }
 
-static size_t at_most(size_t count, size_t limit) {
-    return count < limit ? count : limit;
+static size_t rows_for(size_t count) {
+    return count < MAX_ROWS ? count : MAX_ROWS;
 }
 
 static hone_status fill_tables(hone_tracker *t, hone_farm_status_table *out) {
     size_t slots = count_slots(t), tuners = hone_map128_count(&t->tuners);
     out->is_truncated = slots > MAX_ROWS || tuners > MAX_ROWS;
-    slots = at_most(slots, MAX_ROWS);
-    tuners = at_most(tuners, MAX_ROWS);
+    slots = rows_for(slots);
+    tuners = rows_for(tuners);
     out->slots.items = hone_arena_zalloc(t->arena, slots * sizeof *out->slots.items + 1);
     out->tuners.items = hone_arena_zalloc(t->arena, tuners * sizeof *out->tuners.items + 1);
     if (!out->slots.items || !out->tuners.items) {
@@ -178,7 +178,7 @@ static void send_devices(hone_tracker *t, tracker_peer *peer, uint64_t id) {
     hone_farm_message answer = {.kind = HONE_FARM_DEVICE_LIST, .id = id};
     hone_farm_device_list *list = &answer.u.device_list;
     list->number = t->devices;
-    size_t most = at_most(count_slots(t), MAX_ROWS);
+    size_t most = rows_for(count_slots(t));
     list->devices.items = hone_arena_alloc(t->arena, most * sizeof *list->devices.items + 1);
     if (!list->devices.items) return; /* it asks again */
     slot_walk walk = {0};

@@ -23,12 +23,12 @@ static int32_t own_id(const char *entry) {
     return id;
 }
 
-/* Thread ids of this process, at most `capacity`. */
-static int32_t list_threads(int32_t *out_ids, int32_t capacity) {
+/* Thread ids of this process, at most HONE_PINNING_MAX_THREADS; how many. */
+static int32_t list_threads(int32_t *out_ids) {
     int32_t count = 0;
     DIR *dir = opendir("/proc/self/task");
     if (!dir) return 0;
-    for (struct dirent *entry; (entry = readdir(dir)) && count < capacity;) {
+    for (struct dirent *entry; (entry = readdir(dir)) && count < HONE_PINNING_MAX_THREADS;) {
         int32_t id = entry->d_name[0] == '.' ? 0 : own_id(entry->d_name);
         if (id > 0) out_ids[count++] = id;
     }
@@ -49,7 +49,7 @@ void hone_pinning_begin(hone_pinning *pinning) {
     if (sched_getaffinity(0, sizeof pinning->mask, &pinning->mask) == 0) {
         pinning->cpus = CPU_COUNT(&pinning->mask);
     }
-    pinning->known_count = list_threads(pinning->known, HONE_PINNING_MAX_THREADS);
+    pinning->known_count = list_threads(pinning->known);
 }
 
 static int next_cpu(const cpu_set_t *mask, int after) {
@@ -69,7 +69,7 @@ static bool pin(int32_t thread, int cpu) {
 
 bool hone_pinning_apply(const hone_pinning *pinning) {
     int32_t ids[HONE_PINNING_MAX_THREADS], started = 0;
-    int32_t count = list_threads(ids, HONE_PINNING_MAX_THREADS);
+    int32_t count = list_threads(ids);
     for (int32_t i = 0; i < count; i++) {
         if (!is_known(pinning, ids[i])) ids[started++] = ids[i];
     }

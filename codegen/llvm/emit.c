@@ -10,8 +10,9 @@
 #include "codegen/codegen.h"
 #include "support/core/attributes.h"
 
-static hone_status llvm_error(hone_code code, const char *what, char *message) {
-    hone_status st = HONE_ERROR(code, "%s: %s", what, message ? message : "unknown error");
+static hone_status llvm_error(const char *what, char *message) {
+    hone_status st =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: %s", what, message ? message : "unknown error");
     LLVMDisposeMessage(message);
     return st;
 }
@@ -56,7 +57,7 @@ static hone_status find_target(const char *triple, LLVMTargetRef *out) {
     generators[i].initialise();
     char *message = NULL;
     if (LLVMGetTargetFromTriple(triple, out, &message)) {
-        return llvm_error(HONE_CODE_UNSUPPORTED, triple, message);
+        return llvm_error(triple, message);
     }
     return HONE_OK;
 }
@@ -128,7 +129,7 @@ hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *o
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, type, &message, &buffer)) {
-        return llvm_error(HONE_CODE_UNSUPPORTED, "LLVM code generation", message);
+        return llvm_error("LLVM code generation", message);
     }
     hone_str_append_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
     LLVMDisposeMemoryBuffer(buffer);

@@ -6,10 +6,10 @@
  * any other code. */
 #include "codegen/llvm/gen.h"
 
-static LLVMValueRef splat_like(gen *g, LLVMTypeRef type, int64_t value) {
+static LLVMValueRef one_like(gen *g, LLVMTypeRef type) {
     bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     LLVMTypeRef element = is_vector ? LLVMGetElementType(type) : type;
-    LLVMValueRef one = LLVMConstInt(element, (unsigned long long)value, 1);
+    LLVMValueRef one = LLVMConstInt(element, 1, 1);
     return is_vector ? gen_splat(g, one, LLVMGetVectorSize(type)) : one;
 }
 
@@ -36,7 +36,7 @@ LLVMValueRef gen_checked_divisor(gen *g, const hone_expr *divisor, LLVMValueRef 
     LLVMTypeRef type = LLVMTypeOf(b);
     LLVMValueRef is_zero = LLVMBuildICmp(g->builder, LLVMIntEQ, b, LLVMConstNull(type), "");
     note(g, CODEGEN_FAULT_DIVISION, is_zero);
-    return LLVMBuildSelect(g->builder, is_zero, splat_like(g, type, 1), b, "");
+    return LLVMBuildSelect(g->builder, is_zero, one_like(g, type), b, "");
 }
 
 LLVMValueRef gen_signed_quotient(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *out_rest) {
@@ -45,7 +45,7 @@ LLVMValueRef gen_signed_quotient(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMVal
     LLVMValueRef all = LLVMConstAllOnes(type);
     bool may_be_minus_one = !LLVMIsConstant(b) || gen_has_lane(b, -1);
     LLVMValueRef is_minus_one = LLVMBuildICmp(ir, LLVMIntEQ, b, all, "");
-    if (may_be_minus_one) b = LLVMBuildSelect(ir, is_minus_one, splat_like(g, type, 1), b, "");
+    if (may_be_minus_one) b = LLVMBuildSelect(ir, is_minus_one, one_like(g, type), b, "");
     if (out_rest) *out_rest = LLVMBuildSRem(ir, a, b, "");
     LLVMValueRef quotient = LLVMBuildSDiv(ir, a, b, "");
     if (!may_be_minus_one) return quotient;

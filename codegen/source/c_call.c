@@ -10,11 +10,11 @@ static c_text fail(c_gen *g, hone_status st) {
     return (c_text){"0", C_PREC_POSTFIX};
 }
 
-static const char *arguments(c_gen *g, const hone_expr *e, uint16_t first) {
+static const char *arguments(c_gen *g, const hone_expr *e) {
     const char *all = "";
-    for (uint16_t i = first; i < e->count; i++) {
+    for (uint16_t i = 0; i < e->count; i++) {
         c_text value = c_value(g, e->args[i]);
-        all = c_printf(g, "%s%s%s", all, i > first ? ", " : "", value.s);
+        all = c_printf(g, "%s%s%s", all, i > 0 ? ", " : "", value.s);
     }
     return all;
 }
@@ -42,26 +42,26 @@ static c_text math_call(c_gen *g, const hone_expr *e) {
     switch ((hone_intrin)e->op) {
     case HONE_INTRIN_NEXTAFTER:
         if (is_small) return next_small(g, e);
-        return (c_text){c_printf(g, "nextafter%s(%s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
+        return (c_text){c_printf(g, "nextafter%s(%s)", f, arguments(g, e)), C_PREC_POSTFIX};
     case HONE_INTRIN_EXP10:
         if (g->dialect->is_device) break;
-        return (c_text){c_printf(g, "pow%s(10, %s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
+        return (c_text){c_printf(g, "pow%s(10, %s)", f, arguments(g, e)), C_PREC_POSTFIX};
     case HONE_INTRIN_RSQRT:
         if (g->dialect->is_device) break;
-        return (c_text){c_printf(g, "1 / sqrt%s(%s)", f, arguments(g, e, 0)), C_PREC_MUL};
+        return (c_text){c_printf(g, "1 / sqrt%s(%s)", f, arguments(g, e)), C_PREC_MUL};
     case HONE_INTRIN_SIGMOID:
         return (c_text){
-            c_printf(g, "%s(%s)", c_helper(g, "sigmoid", c_type(g, e->dtype)), arguments(g, e, 0)),
+            c_printf(g, "%s(%s)", c_helper(g, "sigmoid", c_type(g, e->dtype)), arguments(g, e)),
             C_PREC_POSTFIX};
     case HONE_INTRIN_ROUND: /* halves to even */
     case HONE_INTRIN_NEARBYINT:
-        return (c_text){c_printf(g, "%s%s(%s)", g->dialect->round, f, arguments(g, e, 0)),
+        return (c_text){c_printf(g, "%s%s(%s)", g->dialect->round, f, arguments(g, e)),
                         C_PREC_POSTFIX};
     default:
         break;
     }
     return (c_text){
-        c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f, arguments(g, e, 0)),
+        c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f, arguments(g, e)),
         C_PREC_POSTFIX};
 }
 

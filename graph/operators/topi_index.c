@@ -40,15 +40,15 @@ const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hon
 
 /* ---- gather ---- */
 
-static int64_t axis_of(const hone_topi *t, int64_t fallback) {
-    int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", fallback);
+static int64_t axis_of(const hone_topi *t) {
+    int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", 0);
     return axis < 0 ? axis + t->infos[0]->rank : axis;
 }
 
 hone_status hone_topi_emit_gather_elements(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
-    int64_t axis = axis_of(t, 0);
+    int64_t axis = axis_of(t);
     hone_topi_stage(t, &s);
     memcpy(indices, s.axis, s.spatial_count * sizeof *indices);
     indices[axis] = hone_topi_place(t, hone_topi_load(t, 1, s.axis), t->shapes[0][axis]);
@@ -143,7 +143,7 @@ static void copy_data(hone_topi *t) {
 hone_status hone_topi_emit_scatter_elements(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *others[HONE_MAX_RANK], *indices[HONE_MAX_RANK];
-    uint32_t rank = (uint32_t)t->infos[1]->rank, axis = (uint32_t)axis_of(t, 0), count = 0;
+    uint32_t rank = (uint32_t)t->infos[1]->rank, axis = (uint32_t)axis_of(t), count = 0;
     copy_data(t);
     for (uint32_t d = 0; d < rank; d++)
         if (d != axis) others[count++] = t->shapes[1][d];

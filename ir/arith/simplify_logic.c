@@ -79,14 +79,13 @@ static int64_t common_divisor(const arith_sum *s) {
     return g;
 }
 
-/* out = (terms / g)*sign + constant */
+/* out = (terms / g)*sign */
 static void scaled_down(hone_arith *a, const arith_sum *s, int64_t g, int64_t sign,
-                        int64_t constant, arith_sum *out) {
+                        arith_sum *out) {
     arith_sum_init(out);
     for (uint32_t i = 0; i < s->count; i++) {
         arith_sum_add_term(a, out, s->terms[i].term, s->terms[i].coeff / g * sign);
     }
-    arith_sum_add_const(out, constant, 1);
 }
 
 static bool is_huge(const arith_sum *s) {
@@ -99,7 +98,7 @@ static const hone_expr *canonical_equal(hone_arith *a, const hone_expr *e, const
     if (g < 1 || d->constant % g || d->constant == INT64_MIN) return NULL;
     if (g > 1 || is_huge(d)) a->rule_count++; /* other numbers may decide it */
     arith_sum s, p, n;
-    scaled_down(a, d, g, sign, 0, &s);
+    scaled_down(a, d, g, sign, &s);
     if (s.failed) return NULL;
     split_signs(a, &s, &p, &n);
     arith_sum_add_const(&n, d->constant / g * sign, -1);
@@ -113,7 +112,7 @@ static const hone_expr *canonical_less(hone_arith *a, const hone_expr *e, const 
     if (g > 1 || is_huge(d)) a->rule_count++;
     int64_t k = arith_floordiv(d->constant, g);
     arith_sum s, p, n;
-    scaled_down(a, d, g, 1, 0, &s);
+    scaled_down(a, d, g, 1, &s);
     if (s.failed) return NULL;
     split_signs(a, &s, &p, &n);
     if (p.count == 0) { /* k < n */

@@ -351,8 +351,9 @@ void daemon_on_file_missing(hone_daemon *d, const hone_farm_hash *hash, const ch
 
 /* ---- assignments ---- */
 
-static void send_lease(hone_daemon *d, hone_farm_kind kind, const hone_farm_lease *lease) {
-    const hone_farm_message message = {.kind = kind, .id = ++d->link.last_id, .u.lease = *lease};
+static void send_taken(hone_daemon *d, const hone_farm_lease *lease) {
+    const hone_farm_message message = {
+        .kind = HONE_FARM_TAKEN, .id = ++d->link.last_id, .u.lease = *lease};
     farm_link_send(&d->link, &message);
 }
 
@@ -407,7 +408,7 @@ static bool is_new(hone_daemon *d, const hone_farm_lease *lease, uint32_t slot) 
     } else if (known && known->lease.token <= lease->token) {
         known->lease.token = lease->token; /* the same work, maybe under a newer lease */
         known->slot = slot;
-        send_lease(d, HONE_FARM_TAKEN, lease);
+        send_taken(d, lease);
         if (known->state == TRIAL_DONE) farm_repeat_start(&known->repeat, daemon_now(d));
     } else if (known || lease->token < d->lease_floor[slot]) {
         turn_down(d, lease, "this lease is over");
@@ -443,7 +444,7 @@ void daemon_on_assign(hone_daemon *d, const hone_farm_assign *assign) {
     for (size_t i = 0; i < t->blob_count; i++)
         t->blobs[i] = assign->blobs.items[i];
     add(d, t);
-    send_lease(d, HONE_FARM_TAKEN, &lease);
+    send_taken(d, &lease);
     hone_status st = read_request(assign, t);
     if (!st) {
         look_for_files(d, t);

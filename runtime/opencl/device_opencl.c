@@ -200,7 +200,7 @@ static const hone_device_vtable opencl_vtable = {
 /* ---- making ---- */
 
 static hone_status set_up(device_opencl *self, int32_t number, int64_t memory_bytes) {
-    HONE_TRY(hone_opencl_open(NULL, &self->cl));
+    HONE_TRY(hone_opencl_open(&self->cl));
     HONE_TRY(hone_opencl_enter(self->cl, number));
     self->far.limit_bytes = far_limit(memory_bytes, self->cl->facts.memory_bytes);
     return HONE_OK;

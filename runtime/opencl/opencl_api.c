@@ -66,10 +66,10 @@ hone_status hone_opencl_error(int32_t code, const char *what) {
 
 /* ---- the library ---- */
 
-static hone_status open_library(hone_opencl *self, const char *path) {
+static hone_status open_library(hone_opencl *self) {
     hone_opencl_driver driver;
     char why[256];
-    if (!hone_opencl_driver_open(path, &driver, why, sizeof why))
+    if (!hone_opencl_driver_open(NULL, &driver, why, sizeof why))
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", why);
 #define HONE_OPENCL(member, result, symbol, params) self->member = driver.member;
 #include "runtime/model/device/opencl.def"
@@ -77,11 +77,11 @@ static hone_status open_library(hone_opencl *self, const char *path) {
     return HONE_OK;
 }
 
-hone_status hone_opencl_open(const char *path, hone_opencl **out_opencl) {
+hone_status hone_opencl_open(hone_opencl **out_opencl) {
     *out_opencl = NULL;
     hone_opencl *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "OpenCL");
-    hone_status st = open_library(self, path);
+    hone_status st = open_library(self);
     if (st) {
         hone_opencl_close(self);
         return st;

@@ -34,8 +34,8 @@ typedef struct hone_opencl {
 
 enum { HONE_OPENCL_MAX_DEVICES = 64 };
 
-/* Opens the loader; `path`: another one than the system's, or NULL. UNAVAILABLE: there is none. */
-HONE_NODISCARD hone_status hone_opencl_open(const char *path, hone_opencl **out_opencl);
+/* Opens the system's loader. UNAVAILABLE: there is none. */
+HONE_NODISCARD hone_status hone_opencl_open(hone_opencl **out_opencl);
 void hone_opencl_close(hone_opencl *opencl); /* NULL is allowed */
 
 /* The devices of this machine, platform by platform; one platform that fails is left out. */

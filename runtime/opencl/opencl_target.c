@@ -33,7 +33,7 @@ static hone_status describe_first(const hone_opencl *cl, hone_target *out_target
 
 hone_status hone_opencl_first_target(hone_target *out_target) {
     hone_opencl *cl = NULL;
-    HONE_TRY(hone_opencl_open(NULL, &cl));
+    HONE_TRY(hone_opencl_open(&cl));
     hone_status st = describe_first(cl, out_target);
     hone_opencl_close(cl);
     return st;

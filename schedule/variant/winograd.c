@@ -123,13 +123,13 @@ static const hone_expr *combine_by(winograd *w, const hone_expr *which, int64_t 
 
 /* ---- stages ---- */
 
-static void begin(winograd *w, hone_te_stage *s, uint32_t spatial, const int64_t *extents,
-                  int64_t sum) {
-    const hone_expr *shape[HONE_TE_MAX_RANK];
+/* A stage of four dimensions; sum: steps of a sum, 0: there is none. */
+static void begin(winograd *w, hone_te_stage *s, const int64_t extents[4], int64_t sum) {
+    const hone_expr *shape[4];
     const hone_expr *reduce = number(w, sum);
-    for (uint32_t i = 0; i < spatial; i++)
+    for (uint32_t i = 0; i < 4; i++)
         shape[i] = number(w, extents[i]);
-    hone_te_stage_begin(&w->edit.te, s, spatial, shape, sum ? 1 : 0, &reduce);
+    hone_te_stage_begin(&w->edit.te, s, 4, shape, sum ? 1 : 0, &reduce);
 }
 
 static hone_buffer compute(winograd *w, const hone_te_stage *s, const char *name,
@@ -143,7 +143,7 @@ static hone_buffer filter_taps(winograd *w) {
     const int64_t extents[] = {w->f->size, TAPS, n[CONV_C], n[CONV_F]};
     const hone_expr *elements[MAX_TILE] = {0}, *at[CONV_AXES] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     at[CONV_S] = s.axis[1];
     at[CONV_C] = s.axis[2];
     at[CONV_F] = s.axis[3];
@@ -160,7 +160,7 @@ static hone_buffer filters(winograd *w, hone_buffer taps) {
     const int64_t extents[] = {w->f->size, w->f->size, n[CONV_C], n[CONV_F]};
     const hone_expr *elements[MAX_TILE] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     for (int64_t v = 0; v < TAPS; v++) {
         const hone_expr *at[] = {s.axis[0], number(w, v), s.axis[2], s.axis[3]};
         elements[v] = hone_te_load(&w->edit.te, taps, at);
@@ -186,7 +186,7 @@ static hone_buffer whole_tiles(winograd *w) {
     const int64_t extents[] = {w->c.extents[CONV_N], height, width, w->c.extents[CONV_C]};
     const hone_expr *at[CONV_AXES] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     at[CONV_N] = s.axis[0];
     at[CONV_Y] = s.axis[1];
     at[CONV_X] = s.axis[2];
@@ -209,7 +209,7 @@ static hone_buffer input_rows(winograd *w, hone_buffer image) {
                                n[CONV_C]};
     const hone_expr *elements[MAX_TILE] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     bool is_one = n[CONV_N] == 1;
     const hone_expr *batch = is_one ? number(w, 0) : quotient(w, s.axis[1], w->rows);
     const hone_expr *row = is_one ? s.axis[1] : rest(w, s.axis[1], w->rows);
@@ -227,7 +227,7 @@ static hone_buffer input_tiles(winograd *w, hone_buffer rows) {
     const int64_t extents[] = {w->f->size, w->f->size, n[CONV_N] * w->rows * w->columns, n[CONV_C]};
     const hone_expr *elements[MAX_TILE] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     const hone_expr *row = quotient(w, s.axis[2], w->columns);
     const hone_expr *column = times(w, rest(w, s.axis[2], w->columns), w->f->m);
     for (int64_t i = 0; i < w->f->size; i++) {
@@ -243,7 +243,7 @@ static hone_buffer products(winograd *w, hone_buffer tiles, hone_buffer filter) 
     const int64_t *n = w->c.extents;
     const int64_t extents[] = {w->f->size, w->f->size, n[CONV_N] * w->rows * w->columns, n[CONV_F]};
     hone_te_stage s;
-    begin(w, &s, 4, extents, n[CONV_C]);
+    begin(w, &s, extents, n[CONV_C]);
     const hone_expr *tile[] = {s.axis[0], s.axis[1], s.axis[2], s.axis[4]};
     const hone_expr *weight[] = {s.axis[0], s.axis[1], s.axis[4], s.axis[3]};
     return hone_te_reduce(&w->edit.te, &s, "winograd_products", HONE_TE_SUM,
@@ -257,7 +257,7 @@ static hone_buffer output_columns(winograd *w, hone_buffer products) {
     const int64_t extents[] = {w->f->size, w->f->m, n[CONV_N] * w->rows * w->columns, n[CONV_F]};
     const hone_expr *elements[MAX_TILE] = {0};
     hone_te_stage s;
-    begin(w, &s, 4, extents, 0);
+    begin(w, &s, extents, 0);
     for (int64_t v = 0; v < w->f->size; v++) {
         const hone_expr *at[] = {s.axis[0], number(w, v), s.axis[2], s.axis[3]};
         elements[v] = hone_te_load(&w->edit.te, products, at);

@@ -82,7 +82,7 @@ static bool has_device(void) {
     hone_opencl *cl = NULL;
     void *devices[HONE_OPENCL_MAX_DEVICES];
     int32_t count = 0;
-    hone_status st = hone_opencl_open(NULL, &cl);
+    hone_status st = hone_opencl_open(&cl);
     if (!st) hone_opencl_list(cl, devices, &count);
     hone_opencl_close(cl);
     hone_status_free(st);

@@ -7,7 +7,7 @@ static void list_devices(hone_str *out) {
     hone_opencl *cl = NULL;
     void *devices[HONE_OPENCL_MAX_DEVICES];
     int32_t count = 0;
-    hone_status_free(hone_opencl_open(NULL, &cl)); /* without a loader there are none */
+    hone_status_free(hone_opencl_open(&cl)); /* without a loader there are none */
     if (cl) hone_opencl_list(cl, devices, &count);
     for (int32_t i = 0; i < count; i++) {
         hone_opencl_facts facts;

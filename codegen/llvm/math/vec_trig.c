@@ -51,9 +51,9 @@ static LLVMValueRef cos_core(const vec *v, LLVMValueRef z) {
     return add(v, fma_of(v, z, number(v, -0.5), rest), number(v, 1));
 }
 
-/* Whether a bit of the quadrant is set. */
-static LLVMValueRef has_bit(const vec *v, LLVMValueRef quadrant, uint32_t bit) {
-    LLVMValueRef masked = LLVMBuildAnd(B, quadrant, integer(v, bit), "");
+/* The quadrant is an odd one. */
+static LLVMValueRef is_odd_one(const vec *v, LLVMValueRef quadrant) {
+    LLVMValueRef masked = LLVMBuildAnd(B, quadrant, integer(v, 1), "");
     return LLVMBuildICmp(B, LLVMIntNE, masked, LLVMConstNull(v->i), "");
 }
 
@@ -64,7 +64,7 @@ static LLVMValueRef or_libm(const vec *v, LLVMValueRef x, LLVMValueRef fast, con
 
 LLVMValueRef vec_sine_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant) {
     LLVMValueRef z = mul(v, r, r);
-    LLVMValueRef y = pick(v, has_bit(v, quadrant, 1), cos_core(v, z), sin_core(v, r, z));
+    LLVMValueRef y = pick(v, is_odd_one(v, quadrant), cos_core(v, z), sin_core(v, r, z));
     LLVMValueRef turned = LLVMBuildAnd(B, quadrant, integer(v, 2), "");
     LLVMValueRef sign = LLVMBuildShl(B, turned, integer(v, v->is_wide ? 62 : 30), "");
     return as_float(v, LLVMBuildXor(B, as_int(v, y), sign, ""));
@@ -88,7 +88,7 @@ LLVMValueRef vec_cos(const vec *v, LLVMValueRef x) {
 /* sin / cos, or -cos / sin in every other quarter. */
 LLVMValueRef vec_tangent_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant) {
     LLVMValueRef z = mul(v, r, r);
-    LLVMValueRef s = sin_core(v, r, z), c = cos_core(v, z), is_odd = has_bit(v, quadrant, 1);
+    LLVMValueRef s = sin_core(v, r, z), c = cos_core(v, z), is_odd = is_odd_one(v, quadrant);
     LLVMValueRef above = pick(v, is_odd, negative(v, c), s);
     return quotient(v, above, pick(v, is_odd, s, c));
 }
@@ -104,7 +104,7 @@ LLVMValueRef vec_tan(const vec *v, LLVMValueRef x) {
                                5.34112807005e-2, 1.33387994085e-1, 3.33331568548e-1};
     LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant), z = mul(v, r, r);
     LLVMValueRef y = fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), r, r);
-    LLVMValueRef is_odd = has_bit(v, quadrant, 1);
+    LLVMValueRef is_odd = is_odd_one(v, quadrant);
     return or_libm(v, x, pick(v, is_odd, quotient(v, number(v, -1), y), y), "tan");
 }
 

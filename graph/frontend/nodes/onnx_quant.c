@@ -442,11 +442,13 @@ static hone_status conv_of_bytes(onnx_reader *r, hone_garg x, const known_filter
     return shift == 0 ? HONE_OK : add_shift(r, x, k->w, filler, shift, out);
 }
 
+enum { CONV_ZERO = 2, QLINEAR_SCALE = 6, QLINEAR_ZERO, QLINEAR_BIAS }; /* inputs */
+
 /* What stands around the data is the zero point. Where that is known the data stays as it is. */
-static hone_status integer_conv(onnx_reader *r, factor x, factor w, uint32_t x_zero,
-                                uint32_t w_zero, hone_garg *out) {
+static hone_status integer_conv(onnx_reader *r, factor x, factor w, uint32_t w_zero,
+                                hone_garg *out) {
     const hone_tensor *known =
-        onnx_has_input(r, x_zero) ? onnx_constant_of(r, &r->inputs[x_zero]) : NULL;
+        onnx_has_input(r, CONV_ZERO) ? onnx_constant_of(r, &r->inputs[CONV_ZERO]) : NULL;
     hone_garg sums;
     known_filters filters;
     bool is_known = known && x.is_one_zero, is_done = false;
@@ -478,7 +480,7 @@ static hone_status convert_conv_integer(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 1, &info));
     HONE_TRY(read_factor(r, 0, 2, -1, &x));
     HONE_TRY(read_factor(r, 1, 3, -info->rank, &w));
-    return integer_conv(r, x, w, 2, 3, out);
+    return integer_conv(r, x, w, 3, out);
 }
 
 /* a scale for each row, or filter: along axis (from the end) of the result */
@@ -491,15 +493,15 @@ static hone_status scale_along(onnx_reader *r, uint32_t input, int32_t rank, int
     return as_wide_float(r, *out, out);
 }
 
-/* sums * (scale of a * scale of b / scale of the result), rounded, + zero point (inputs from `y`
- * on) */
-static hone_status scale_sums(onnx_reader *r, hone_garg sums, hone_garg a, hone_garg b, uint32_t y,
+/* sums * (scale of a * scale of b / scale of the result), rounded, + zero point */
+static hone_status scale_sums(onnx_reader *r, hone_garg sums, hone_garg a, hone_garg b,
                               hone_garg *out) {
     const hone_sinfo *info, *zero_info;
-    hone_garg scale, whole, zero = r->inputs[y + 1];
+    hone_garg scale, whole, zero = r->inputs[QLINEAR_ZERO];
     HONE_TRY(onnx_info(r, &sums, &info));
-    HONE_TRY(onnx_input_info(r, y + 1, &zero_info));
-    HONE_TRY(along(r, r->inputs[y], info->rank, info->rank > 1 ? info->rank - 2 : 0, &whole));
+    HONE_TRY(onnx_input_info(r, QLINEAR_ZERO, &zero_info));
+    HONE_TRY(along(r, r->inputs[QLINEAR_SCALE], info->rank, info->rank > 1 ? info->rank - 2 : 0,
+                   &whole));
     HONE_TRY(as_wide_float(r, whole, &whole));
     HONE_TRY(along(r, zero, info->rank, info->rank > 1 ? info->rank - 2 : 0, &zero));
     HONE_TRY(onnx_emit2(r, "multiply", a, b, &scale));
@@ -510,12 +512,13 @@ static hone_status scale_sums(onnx_reader *r, hone_garg sums, hone_garg a, hone_
 }
 
 /* The bias is of int32, and of the scale of the sums. */
-static hone_status add_bias(onnx_reader *r, uint32_t input, int32_t axis, hone_garg *io) {
+static hone_status add_bias(onnx_reader *r, int32_t axis, hone_garg *io) {
     const hone_sinfo *info;
     hone_garg bias;
-    if (!onnx_has_input(r, input)) return HONE_OK;
+    if (!onnx_has_input(r, QLINEAR_BIAS)) return HONE_OK;
     HONE_TRY(onnx_info(r, io, &info));
-    HONE_TRY(along(r, r->inputs[input], info->rank, axis < 0 ? axis + info->rank : axis, &bias));
+    HONE_TRY(
+        along(r, r->inputs[QLINEAR_BIAS], info->rank, axis < 0 ? axis + info->rank : axis, &bias));
     return onnx_emit2(r, "add", *io, bias, io);
 }
 
@@ -528,11 +531,11 @@ static hone_status convert_qlinear_matmul(onnx_reader *r, hone_garg *out) {
     HONE_TRY(read_factor(r, 0, 2, -2, &a));
     HONE_TRY(read_factor(r, 3, 5, -1, &b));
     HONE_TRY(integer_matmul(r, a, b, &sums));
-    HONE_TRY(add_bias(r, 8, -1, &sums));
+    HONE_TRY(add_bias(r, -1, &sums));
     HONE_TRY(onnx_info(r, &sums, &info));
     HONE_TRY(scale_along(r, 1, info->rank, -2, &scales[0]));
     HONE_TRY(scale_along(r, 4, info->rank, -1, &scales[1]));
-    return scale_sums(r, sums, scales[0], scales[1], 6, out);
+    return scale_sums(r, sums, scales[0], scales[1], out);
 }
 
 static hone_status convert_qlinear_conv(onnx_reader *r, hone_garg *out) {
@@ -542,12 +545,12 @@ static hone_status convert_qlinear_conv(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 3, &info));
     HONE_TRY(read_factor(r, 0, 2, -1, &x));
     HONE_TRY(read_factor(r, 3, 5, -info->rank, &w));
-    HONE_TRY(integer_conv(r, x, w, 2, 5, &sums));
+    HONE_TRY(integer_conv(r, x, w, 5, &sums));
     HONE_TRY(onnx_info(r, &sums, &info));
-    HONE_TRY(add_bias(r, 8, 1, &sums));
+    HONE_TRY(add_bias(r, 1, &sums));
     HONE_TRY(scale_along(r, 1, info->rank, -1, &scales[0]));
     HONE_TRY(scale_along(r, 4, info->rank, 1 - info->rank, &scales[1]));
-    return scale_sums(r, sums, scales[0], scales[1], 6, out);
+    return scale_sums(r, sums, scales[0], scales[1], out);
 }
 
 #define CONV_ATTRS "auto_pad dilations group kernel_shape pads strides"

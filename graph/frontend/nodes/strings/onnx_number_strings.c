@@ -65,11 +65,11 @@ typedef struct writer {
     hone_garg count, power; /* of its digits; what the first one of them stands for, as of ten */
 } writer;
 
-static hone_status choose(onnx_reader *r, hone_garg is_so, hone_garg yes, int64_t no,
-                          hone_garg *out) {
-    hone_garg other;
-    HONE_TRY(onnx_scalar_like(r, &yes, (double)no, &other));
-    return onnx_emit_where(r, is_so, yes, other, out);
+/* Zero where it is not so. */
+static hone_status keep(onnx_reader *r, hone_garg is_so, hone_garg *io) {
+    hone_garg zero;
+    HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
+    return onnx_emit_where(r, is_so, *io, zero, io);
 }
 
 /* Instead of *io where it is so. */
@@ -101,7 +101,7 @@ static hone_status digit_at(onnx_reader *r, const writer *w, hone_garg which, ho
     HONE_TRY(onnx_with_scalar(r, "greater_equal", which, 0, &is_there));
     HONE_TRY(onnx_with_scalar(r, "greater_equal", behind, 0, &is_inside));
     HONE_TRY(onnx_emit2(r, "logical_and", is_inside, is_there, &is_inside));
-    HONE_TRY(choose(r, is_inside, *out, 0, out));
+    HONE_TRY(keep(r, is_inside, out));
     return onnx_with_scalar(r, "add", *out, '0', out);
 }
 
@@ -109,7 +109,7 @@ static hone_status digit_at(onnx_reader *r, const writer *w, hone_garg which, ho
 static hone_status end(onnx_reader *r, const writer *w, hone_garg length, hone_garg *io) {
     hone_garg is_inside, is_before;
     HONE_TRY(onnx_emit2(r, "less", w->places, length, &is_inside));
-    HONE_TRY(choose(r, is_inside, *io, 0, io));
+    HONE_TRY(keep(r, is_inside, io));
     HONE_TRY(onnx_with_scalar(r, "less", w->places, 0, &is_before));
     HONE_TRY(put(r, is_before, '-', io));
     return onnx_emit_cast(r, *io, HONE_DTYPE_U8, io);
