@@ -71,8 +71,39 @@ static hone_status take_pairs(hone_schedule *sch, const hone_target *target, uin
     return is_taken ? HONE_OK : hone_schedule_reset(sch);
 }
 
+static bool has_tensorized(const hone_schedule *sch) {
+    for (uint32_t i = 0; i < sch->trace.count; i++)
+        if (sch->trace.insts[i].kind == HONE_INST_TENSORIZE) return true;
+    return false;
+}
+
+bool hone_first_serves(const hone_variant *variant, const hone_target *target) {
+    bool is_tf32 = !variant->program && strcmp(variant->name, "tf32") == 0;
+    if (hone_target_is_gpu(target))
+        return variant->program || (is_tf32 && capability(target) >= FIRST_WITH_BFLOATS);
+    return !is_tf32;
+}
+
+/* The whole schedule of the variant, or the program as it was where matrix units have no part in
+ * it.
+ */
+static hone_status take_tf32(hone_schedule *sch, const hone_target *target, bool *out_is_taken) {
+    hone_status st = hone_sch_use_variant(sch, hone_variant_find("tf32"));
+    if (!st) st = hone_first_schedule(sch, target, 0);
+    *out_is_taken = !st && has_tensorized(sch);
+    if (*out_is_taken || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    hone_status_free(st);
+    return hone_schedule_reset(sch);
+}
+
 hone_status hone_first_choice(hone_schedule *sch, const hone_target *target, uint64_t constants,
                               const hone_variant_rules *rules) {
+    const hone_variant *tf32 = hone_variant_find("tf32");
+    if (hone_first_serves(tf32, target) && hone_variant_is_allowed(tf32, rules)) {
+        bool is_taken;
+        HONE_TRY(take_tf32(sch, target, &is_taken));
+        if (is_taken) return HONE_OK;
+    }
     bool has_pairs = !hone_target_is_gpu(target) && hone_target_has_feature(target, "avx512bf16");
     if (has_pairs && hone_variant_is_allowed(hone_variant_find("pairs"), rules))
         HONE_TRY(take_pairs(sch, target, constants));

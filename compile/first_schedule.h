@@ -21,8 +21,13 @@ void hone_note_device(hone_graph_options *options, const hone_target *target);
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
                                                uint64_t constants);
 
+/* Whether a variant is for a device: a user's for all, TF32 for GPUs whose matrix units take it,
+ * the others for CPUs. */
+bool hone_first_serves(const hone_variant *variant, const hone_target *target);
+
 /* hone_first_schedule of the program or of a variant of it that the rules allow: that of pairs,
- * where the CPU has dot products of bfloat16 and they pay. */
+ * where the CPU has dot products of bfloat16 and they pay; that of TF32, where matrix units of a
+ * GPU take it up. */
 HONE_NODISCARD hone_status hone_first_choice(hone_schedule *sch, const hone_target *target,
                                              uint64_t constants, const hone_variant_rules *rules);
 

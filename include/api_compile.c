@@ -119,8 +119,8 @@ static hone_status open_builder(job *j) {
 /* Said in vain is a mistake; which variants there may be is of default schedules as well. */
 static hone_status read_allowed(job *j) {
     const hone_variant_options *allowed = j->allowed;
-    bool is_of_records = allowed && (allowed->max_error || allowed->variant_count);
-    bool is_said = is_of_records || (allowed && allowed->variants);
+    bool is_of_records = allowed && allowed->variant_count;
+    bool is_said = is_of_records || (allowed && (allowed->variants || allowed->max_error));
     HONE_TRY(hone_api_read_variants(allowed, j->arena, &j->options.variant_rules));
     if (j->o->no_schedule ? !is_said : !is_of_records || j->o->database) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "variants say nothing about kernels without %s",

@@ -68,7 +68,7 @@ HONE_API hone_error *hone_program_build(const hone_program *program,
                                         hone_model **out_model);
 
 /* hone_program_compile and hone_program_build with other algorithms, as the tune was told of them;
- * variants NULL: those that are exact. Errors, too: invalid (variants, also max_error or programs
+ * variants NULL: those that are exact. Errors, too: invalid (variants, also programs
  * where no record is used, and any where there is no schedule), those of reading a variant's file.
  */
 HONE_API hone_error *hone_program_compile_with(const hone_program *program,

@@ -1,11 +1,11 @@
-/* schedule/gpu/gpu_fragments.c - products on matrix units: warps multiply tiles of 16 x 16 x 16
- * that they hold as fragments.
+/* schedule/gpu/gpu_fragments.c - products on matrix units: warps multiply tiles of 16 x 16 x 16,
+ * or of 8 steps where floats are rounded (variant tf32), that they hold as fragments.
  *
  *   for blockIdx.x over tiles: for threadIdx.y over warps:
  *     fragments C = 0
  *     for k0:
  *       shared A, shared B = the rows and columns of k0's steps, fetched by all threads together
- *       for k1: fragments A, B = of k1's 16 steps; for i, j: C[i, j] += A[i] * B[j]
+ *       for k1: fragments A, B = of k1's steps; for i, j: C[i, j] += A[i] * B[j]
  *     for i, j: shared = C[i, j]; the result = shared, with what follows
  */
 #include <stdio.h>
@@ -17,9 +17,10 @@
 #include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
+#include "schedule/variant/tf32.h"
 
 enum {
-    SIDE = 16,          /* of a fragment */
+    SIDE = 16,          /* of a fragment: rows, columns */
     MOST_FRAGMENTS = 4, /* of a warp, in one direction, when sampled */
     PADDING = 8,        /* elements behind a row of a shared tile: rows begin in other banks */
 };
@@ -29,30 +30,52 @@ enum {
 static const struct {
     hone_dtype operand, result;
     const char *load, *sync, *store; /* parts of their names */
+    int64_t depth;                   /* steps of a fragment */
 } units[] = {
-    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "f16",  "f16f16f32",   "f32"},
-    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 16, 1), "f16",  "f16f16f16",   "f16"},
-    {HONE_DTYPE_INIT(BFLOAT, 16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "bf16", "bf16bf16f32", "f32"},
-    {HONE_DTYPE_INIT(INT,    8,  1), HONE_DTYPE_INIT(INT,   32, 1), "s8",   "s8s8s32",     "s32"},
+    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "f16",  "f16f16f32",   "f32", 16},
+    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 16, 1), "f16",  "f16f16f16",   "f16", 16},
+    {HONE_DTYPE_INIT(BFLOAT, 16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "bf16", "bf16bf16f32", "f32",
+     16                                                                                             },
+    {HONE_DTYPE_INIT(INT,    8,  1), HONE_DTYPE_INIT(INT,   32, 1), "s8",   "s8s8s32",     "s32", 16},
+    {HONE_DTYPE_INIT(FLOAT,  32, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "tf32", "tf32tf32f32", "f32", 8 },
 };
 
 typedef struct fragments {
     hone_gpu *g;
-    hone_rv block; /* of one tile of 16 x 16 x 16, soon */
+    hone_rv block; /* of one fragment, soon */
     hone_gpu_shape shape;
     hone_gpu_tile tile; /* thread_rows, thread_columns: of a warp */
     hone_gpu_form form;
     uint32_t unit;
+    int64_t depth; /* of the unit */
     bool is_sampled;
     hone_rv sampled[5]; /* sizes, as in size_names */
-    int64_t decided[5];
+    int64_t decided[6];
     hone_rv store, loads[2], stages[2]; /* copies, by operand */
     hone_rv warp, outer_steps, inner_steps;
 } fragments;
 
 static bool has_unit(const hone_gpu_limits *limits, uint32_t unit) {
-    bool is_bfloat = units[unit].operand.code == HONE_DTYPE_CODE_BFLOAT;
-    return is_bfloat ? limits->has_bfloat_units : limits->has_matrix_units;
+    bool is_later =
+        units[unit].operand.code == HONE_DTYPE_CODE_BFLOAT || units[unit].operand.bits == 32;
+    return is_later ? limits->has_bfloat_units : limits->has_matrix_units;
+}
+
+static bool is_rounded_product(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_expr_is_op(e, HONE_OP_MUL) && hone_tf32_is_rounded(e->args[0]) &&
+           hone_tf32_is_rounded(e->args[1]);
+}
+
+/* The program rounds floats of 32 bits as the units do. */
+static bool rounds(const fragments *f) {
+    const hone_func *func = f->g->sch->func;
+    hone_node_id node;
+    hone_status st = hone_schedule_node(f->g->sch, f->block, &node);
+    hone_node_id body = st ? HONE_NO_ID : hone_block_body_of(func, node);
+    hone_status_free(st);
+    return body != HONE_NO_ID && hone_func_node(func, body)->kind == HONE_NODE_STORE &&
+           hone_expr_find(hone_func_node(func, body)->u.store.value, is_rounded_product, NULL);
 }
 
 static hone_status find_unit(fragments *f) {
@@ -61,8 +84,11 @@ static hone_status find_unit(fragments *f) {
         if (has_unit(f->g->limits, f->unit) &&
             hone_dtype_equal(s->types[0], units[f->unit].operand) &&
             hone_dtype_equal(s->types[1], units[f->unit].operand) &&
-            hone_dtype_equal(s->types[2], units[f->unit].result))
+            hone_dtype_equal(s->types[2], units[f->unit].result) &&
+            (units[f->unit].operand.bits < 32 || rounds(f))) {
+            f->depth = units[f->unit].depth;
             return HONE_OK;
+        }
     }
     return hone_gpu_unfit();
 }
@@ -71,13 +97,14 @@ static hone_status find_unit(fragments *f) {
 static hone_status tensorize_copy(fragments *f, hone_rv loop, const char *verb, const char *type,
                                   const char *side) {
     char name[64];
-    snprintf(name, sizeof name, "wmma_%s_16x16x16_%s%s_shared", verb, type, side);
+    snprintf(name, sizeof name, "wmma_%s_16x16x%lld_%s%s_shared", verb, (long long)f->depth, type,
+             side);
     return hone_sch_tensorize(f->g->sch, loop, name, true);
 }
 
 /* ---- loops ---- */
 
-/* The loop over tiles of 16 in parts, decided or sampled; sizes: their lengths as the sampling gave
+/* The loop over fragments in parts, decided or sampled; sizes: their lengths as the sampling gave
  * them. */
 static hone_status split_tiles(fragments *f, hone_rv loop, uint32_t count, const int64_t *decided,
                                const hone_rv **out, const hone_rv **out_sizes) {
@@ -104,17 +131,17 @@ static hone_status tile_loops(fragments *f) {
     const hone_rv *own = nest.rvs + nest.count - 3;
     const int64_t down[] = {0, t->rows / t->thread_rows, t->thread_rows / SIDE};
     const int64_t right[] = {0, t->columns / t->thread_columns, t->thread_columns / SIDE};
-    const int64_t deep[] = {0, t->steps / SIDE};
+    const int64_t deep[] = {0, t->steps / f->depth};
     HONE_TRY(hone_gpu_split(g, own[0], SIDE, rows));
     HONE_TRY(hone_gpu_split(g, own[1], SIDE, columns));
-    HONE_TRY(hone_gpu_split(g, own[2], SIDE, steps));
+    HONE_TRY(hone_gpu_split(g, own[2], f->depth, steps));
     HONE_TRY(split_tiles(f, rows[0], 3, down, &i, &sizes));
     if (sizes) f->sampled[0] = sizes[2], f->sampled[2] = sizes[1];
     HONE_TRY(split_tiles(f, columns[0], 3, right, &j, &sizes));
     if (sizes) f->sampled[1] = sizes[2], f->sampled[3] = sizes[1];
     HONE_TRY(split_tiles(f, steps[0], 2, deep, &k, &sizes));
     if (sizes) f->sampled[4] = sizes[1];
-    const int64_t decided[] = {down[2], right[2], down[1], right[1], deep[1]};
+    const int64_t decided[] = {down[2], right[2], down[1], right[1], deep[1], f->depth};
     memcpy(f->decided, decided, sizeof decided);
     hone_rv order[] = {i[0], j[0], i[1],    j[1],       k[0],    k[1],
                        i[2], j[2], rows[1], columns[1], steps[1]};
@@ -133,14 +160,15 @@ static hone_status tile_loops(fragments *f) {
     return HONE_OK;
 }
 
-/* The last two loops around a block become tiles of 16 x 16: for rows, columns of tiles, in them.
- */
-static hone_status tile_copy(fragments *f, hone_rv copy, hone_rv out[4]) {
+/* The last two loops around a block become tiles of so many rows and columns: for rows, columns of
+ * tiles, in them. */
+static hone_status tile_copy(fragments *f, hone_rv copy, int64_t down, int64_t right,
+                             hone_rv out[4]) {
     hone_gpu_nest nest;
     HONE_TRY(hone_gpu_get_nest(f->g, copy, &nest));
     hone_rv rows[2], columns[2];
-    HONE_TRY(hone_gpu_split(f->g, nest.rvs[nest.count - 2], SIDE, rows));
-    HONE_TRY(hone_gpu_split(f->g, nest.rvs[nest.count - 1], SIDE, columns));
+    HONE_TRY(hone_gpu_split(f->g, nest.rvs[nest.count - 2], down, rows));
+    HONE_TRY(hone_gpu_split(f->g, nest.rvs[nest.count - 1], right, columns));
     hone_rv order[] = {rows[0], columns[0], rows[1], columns[1]};
     memcpy(out, order, sizeof order);
     HONE_TRY(hone_sch_reorder(f->g->sch, 4, order));
@@ -150,17 +178,23 @@ static hone_status tile_copy(fragments *f, hone_rv copy, hone_rv out[4]) {
 
 /* ---- what buffers hold ---- */
 
-/* Names in maps: fragments of a warp down and right, warps down and right, and fragments of steps
- * at a time. */
-static const char size_names[] = "RCWVK";
+/* Names in maps: fragments of a warp down and right, warps down and right, fragments of steps at a
+ * time; and, never sampled, steps of one. */
+static const char size_names[] = "RCWVKD";
+enum { SAMPLED_SIZES = 5 };
+
+static int64_t number_of_size(const char *name) {
+    const char *at = name[1] ? NULL : strchr(size_names, name[0]);
+    return at && *at ? at - size_names : -1;
+}
 
 static bool find_sampled(void *ctx, const char *name, uint32_t *out_count,
                          const uint32_t **out_frees, bool *out_is_tuple) {
     const fragments *f = ctx;
-    const char *at = name[1] ? NULL : strchr(size_names, name[0]);
-    if (!at || !*at || !f->is_sampled) return false;
+    int64_t at = number_of_size(name);
+    if (at < 0 || at >= SAMPLED_SIZES || !f->is_sampled) return false;
     *out_count = 1;
-    *out_frees = &f->sampled[at - size_names];
+    *out_frees = &f->sampled[at];
     *out_is_tuple = false;
     return true;
 }
@@ -168,10 +202,10 @@ static bool find_sampled(void *ctx, const char *name, uint32_t *out_count,
 static bool find_decided(void *ctx, const char *name, uint32_t *out_count,
                          const int64_t **out_numbers, bool *out_is_tuple) {
     const fragments *f = ctx;
-    const char *at = name[1] ? NULL : strchr(size_names, name[0]);
-    if (!at || !*at || f->is_sampled) return false;
+    int64_t at = number_of_size(name);
+    if (at < 0 || (f->is_sampled && at < SAMPLED_SIZES)) return false;
     *out_count = 1;
-    *out_numbers = &f->decided[at - size_names];
+    *out_numbers = &f->decided[at];
     *out_is_tuple = false;
     return true;
 }
@@ -198,14 +232,14 @@ static hone_status keep_all_alive(fragments *f) {
     HONE_TRY(
         keep_alive(f, f->store, "i, j", "i // (16 * R) % W, j // (16 * C) % V, i % 16, j % 16"));
     HONE_TRY(keep_alive(f, f->block, "i, j", "i % (16 * R), j % (16 * C)"));
-    HONE_TRY(keep_alive(f, f->loads[rows], "i, k", "i % (16 * R), k % 16"));
-    HONE_TRY(keep_alive(f, f->stages[rows], "i, k", "i % (16 * R * W), k % (16 * K)"));
+    HONE_TRY(keep_alive(f, f->loads[rows], "i, k", "i % (16 * R), k % D"));
+    HONE_TRY(keep_alive(f, f->stages[rows], "i, k", "i % (16 * R * W), k % (D * K)"));
     if (is_trans) {
-        HONE_TRY(keep_alive(f, f->loads[columns], "j, k", "j % (16 * C), k % 16"));
-        HONE_TRY(keep_alive(f, f->stages[columns], "j, k", "j % (16 * C * V), k % (16 * K)"));
+        HONE_TRY(keep_alive(f, f->loads[columns], "j, k", "j % (16 * C), k % D"));
+        HONE_TRY(keep_alive(f, f->stages[columns], "j, k", "j % (16 * C * V), k % (D * K)"));
     } else {
-        HONE_TRY(keep_alive(f, f->loads[columns], "k, j", "k % 16, j % (16 * C)"));
-        HONE_TRY(keep_alive(f, f->stages[columns], "k, j", "k % (16 * K), j % (16 * C * V)"));
+        HONE_TRY(keep_alive(f, f->loads[columns], "k, j", "k % D, j % (16 * C)"));
+        HONE_TRY(keep_alive(f, f->stages[columns], "k, j", "k % (D * K), j % (16 * C * V)"));
     }
     for (uint32_t i = 0; i < 2; i++)
         HONE_TRY(hone_sch_storage_align(f->g->sch, f->stages[i], 0, -2, 2 * SIDE, PADDING));
@@ -241,7 +275,7 @@ static hone_status put_results(fragments *f, hone_rv *out_tile) {
     hone_rv copy, loops[4];
     HONE_TRY(hone_sch_cache_write(sch, f->block, 0, "wmma.accumulator", 0, NULL, &f->store));
     HONE_TRY(hone_sch_reverse_compute_at(sch, f->store, f->warp, true, -1));
-    HONE_TRY(tile_copy(f, f->store, loops));
+    HONE_TRY(tile_copy(f, f->store, SIDE, SIDE, loops));
     *out_tile = loops[2];
     HONE_TRY(hone_sch_cache_write(sch, f->store, 0, "shared", 0, NULL, &copy));
     HONE_TRY(hone_sch_reverse_compute_at(sch, copy, loops[1], true, -1));
@@ -313,15 +347,17 @@ static hone_status stage(fragments *f, uint32_t operand, hone_rv load) {
     return share_fetch(f, fused, f->is_sampled ? most : even_vector(f, operand, most));
 }
 
-/* The fragments of an operand for 16 steps. out_tile: the loop of one of them. */
+/* The fragments of an operand for the steps of one. out_tile: the loop of one of them. */
 static hone_status load(fragments *f, uint32_t operand, hone_rv *out_tile) {
     hone_rv copy, loops[4];
     bool is_rows = operand == f->shape.rows_operand;
+    bool has_steps_last = is_rows || f->form.last[1] != GPU_COLUMNS;
     HONE_TRY(hone_sch_cache_read(f->g->sch, f->block, operand,
                                  is_rows ? "wmma.matrix_a" : "wmma.matrix_b", 0, NULL, &copy));
     HONE_TRY(hone_sch_compute_at(f->g->sch, copy, f->inner_steps, true, -1));
     HONE_TRY(stage(f, operand, copy));
-    HONE_TRY(tile_copy(f, copy, loops));
+    HONE_TRY(has_steps_last ? tile_copy(f, copy, SIDE, f->depth, loops)
+                            : tile_copy(f, copy, f->depth, SIDE, loops));
     f->loads[operand] = copy;
     *out_tile = loops[2];
     return HONE_OK;
@@ -338,10 +374,10 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
     HONE_TRY(tensorize_copy(f, loads[rows], "load", type, "_a"));
     HONE_TRY(tensorize_copy(f, loads[columns], "load", type, is_trans ? "_b_trans" : "_b"));
     HONE_TRY(tensorize_copy(f, store, "store", sum, ""));
-    snprintf(name, sizeof name, "wmma_fill_16x16x16_%s", sum);
+    snprintf(name, sizeof name, "wmma_fill_16x16x%lld_%s", (long long)f->depth, sum);
     HONE_TRY(hone_sch_tensorize(f->g->sch, init, name, true));
-    snprintf(name, sizeof name, "wmma_sync_16x16x16_%s%s", units[f->unit].sync,
-             is_trans ? "_trans" : "");
+    snprintf(name, sizeof name, "wmma_sync_16x16x%lld_%s%s", (long long)f->depth,
+             units[f->unit].sync, is_trans ? "_trans" : "");
     return hone_sch_tensorize(f->g->sch, f->block, name, true);
 }
 

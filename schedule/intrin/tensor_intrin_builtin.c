@@ -24,6 +24,7 @@ static const struct {
     {"f16",  "float16"      },
     {"bf16", "bfloat16"     },
     {"f32",  "float32"      },
+    {"tf32", "float32"      },
     {"s4",   "int4"         },
     {"i16",  "int16"        },
     {"s8",   "int8"         },
@@ -48,6 +49,7 @@ static void take_types(const char *word, size_t length, intrin_words *out) {
         }
         if (i == HONE_COUNT(types) || count == HONE_COUNT(found)) return;
         found[count++] = types[i].dtype;
+        out->is_rounded |= strcmp(types[i].word, "tf32") == 0;
         at += n;
     }
     memcpy(out->types, found, count * sizeof *found);

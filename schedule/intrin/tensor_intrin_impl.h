@@ -18,6 +18,7 @@ typedef struct intrin_words {
     bool is_trans;     /* …_trans */
     bool is_trans_a, is_trans_b;
     bool is_simple;
+    bool is_rounded; /* a type is tf32: float32 that is rounded where it is multiplied */
 } intrin_words;
 
 /* Appends the program text of a built-in intrinsic; false where there is none of that name. */

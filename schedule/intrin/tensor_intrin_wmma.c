@@ -132,6 +132,15 @@ void intrin_write_wmma_store(const intrin_words *words, hone_str *out) {
 
 /* ---- C += A B ---- */
 
+/* A factor as the unit takes it: what schedule/variant/tf32.c writes. */
+static void append_rounded(hone_str *out, const char *matrix, const char *index) {
+    static const char text[] =
+        "T.Select(T.isnan($m[$i]), $m[$i], T.reinterpret(\"float32\", T.bitwise_and("
+        "T.reinterpret(\"uint32\", $m[$i]) + T.bitwise_and(T.reinterpret(\"uint32\", $m[$i]), "
+        "T.uint32(4096)), T.uint32(4294959104))))";
+    intrin_expand(out, text, "mi", (const char *const[]){matrix, index});
+}
+
 void intrin_write_wmma_sync(const intrin_words *words, hone_str *out) {
     static const char *const a_strides[] = {"a1", "a0"}, *const b_strides[] = {"b1", "b0"},
                              *const c_strides[] = {"c1", "c0"};
@@ -159,7 +168,12 @@ void intrin_write_wmma_sync(const intrin_words *words, hone_str *out) {
                             "                vii, vjj, vkk = T.axis.remap(\"SSR\", [i, j, k])\n"
                             "                C[vii, vjj] = C[vii, vjj] + ",
                             m, n, k);
-            if (strcmp(from, to) == 0) {
+            if (words->is_rounded) {
+                append_rounded(out, "A", "vii, vkk");
+                hone_str_append(out, " * ");
+                append_rounded(out, "B", b_index);
+                hone_str_append(out, "\n");
+            } else if (strcmp(from, to) == 0) {
                 hone_str_printf(out, "A[vii, vkk] * B[%s]\n", b_index);
             } else {
                 hone_str_printf(out, "T.Cast(\"%s\", A[vii, vkk]) * T.Cast(\"%s\", B[%s])\n", to,

@@ -1,6 +1,6 @@
 /* tests/compile/test_first_choice.c - products and convolutions of bfloat16 without records: dot
  * products of the CPU where it has them, they pay and the user allows them; and what is lowered
- * then has them. */
+ * then has them. Those of float32 on GPUs: matrix units where the user allows what they round. */
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +106,48 @@ static void check_row(void **state) {
     assert_int_equal(is_dot, row->is_dot);
 }
 
+/* ---- TF32 ---- */
+
+#define CARD "nvidia/nvidia-a100"
+
+static const struct row of_cards[] = {
+    {"floats",                         CARD,                 40, 32, "float32", 0, 5e-4,              false, false},
+    {"floats, what rounds is allowed", CARD,                 40, 32, "float32", 0, 2e-3,              true,  false},
+    {"all that keep most of it",       CARD,                 40, 32, "float32", 0, HONE_VARIANTS_ALL, false, false},
+    {"groups of warps",                "nvidia/nvidia-h100", 40, 32, "float32", 0, 2e-3,              true,  false},
+    {"a convolution of floats",        CARD,                 6,  32, "float32", 0, 2e-3,              true,  true },
+    {"one row",                        CARD,                 1,  32, "float32", 0, 2e-3,              false, false},
+    {"half floats",                    CARD,                 40, 32, "float16", 0, 2e-3,              false, false},
+    {"an older card",                  "nvidia/nvidia-t4",   40, 32, "float32", 0, 2e-3,              false, false},
+    {"a device of others",             "opencl",             40, 32, "float32", 0, 2e-3,              false, false},
+};
+
+/* is_dot: the variant is taken, and multiplied by matrix units. */
+static void check_card(void **state) {
+    const struct row *row = *state;
+    const hone_variant_rules rules = {.most_error = row->most_error};
+    hone_module *module = NULL;
+    hone_schedule *sch;
+    hone_target target;
+    hone_variant variant;
+    hone_str text = {0};
+    HONE_ASSERT_OK(hone_target_parse(row->target, &target));
+    HONE_ASSERT_OK(hone_schedule_create(make(row, &module), &sch));
+    HONE_ASSERT_OK(hone_first_choice(sch, &target, 0, &rules));
+    bool is_variant = hone_trace_variant(&sch->trace, &variant);
+    HONE_ASSERT_OK(hone_func_print(sch->func, NULL, &text));
+    bool has_units = strstr(hone_str_text(&text), "tvm_mma_sync") != NULL;
+    bool has_threads = strstr(hone_str_text(&text), "threadIdx.x") != NULL;
+    bool is_half = strcmp(row->type, "float16") == 0; /* is multiplied by units as it is */
+    hone_str_deinit(&text);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_int_equal(is_variant, row->is_dot);
+    assert_int_equal(has_units, row->is_dot || is_half);
+    assert_true(has_threads);
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("compile/first_choice", rows, check_row);
+    int failed = HONE_RUN_ROWS("compile/first_choice", rows, check_row);
+    return failed + HONE_RUN_ROWS("compile/first_choice_cards", of_cards, check_card);
 }

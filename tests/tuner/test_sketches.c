@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schedule/replay/trace_apply.h"
+#include "schedule/variant/variant.h"
+#include "tests/support/gpu/gpu_check.h"
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"
 #include "tuner/space/space.h"
@@ -134,6 +137,60 @@ static void few_tiles_have_parts(void **state) {
     }
 }
 
+/* Sketches of TF32, where it is allowed: by matrix units, and right as the variant has it. */
+static void rounded_floats_have_sketches(void **state) {
+    static const char text[] =
+        "@T.prim_func\n"
+        "def main(A: T.Buffer((48, 40)), B: T.Buffer((40, 64)), C: T.Buffer((48, 64))):\n"
+        "    for i, j, k in T.grid(48, 64, 40):\n"
+        "        with T.block(\"C\"):\n"
+        "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+        "            with T.init():\n"
+        "                C[vi, vj] = T.float32(0)\n"
+        "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+    static const double allowed[] = {HONE_VARIANTS_ALL, 2e-3};
+    (void)state;
+    hone_module *module = NULL;
+    hone_target gpu;
+    hone_func *rounded = NULL;
+    hone_arena *arena = hone_arena_create(1 << 14);
+    const hone_func *func = hone_test_parse(text, &module);
+    HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-a100", &gpu));
+    HONE_ASSERT_OK(hone_variant_apply(hone_variant_find("tf32"), func, arena, &rounded));
+    for (size_t i = 0; i < HONE_COUNT(allowed); i++) {
+        const hone_variant_rules rules = {.most_error = allowed[i]};
+        hone_draft starts[HONE_MAX_VARIANTS];
+        hone_space space;
+        uint32_t count, by_units = 0;
+        HONE_ASSERT_OK(hone_space_generate(func, &gpu, &space));
+        const uint32_t own = space.count;
+        HONE_ASSERT_OK(hone_space_add_variants(&space, func, &gpu, 0, &rules, starts, &count));
+        for (uint32_t n = own; n < space.count; n++) {
+            hone_schedule *sch = NULL;
+            hone_str trace = {0}, why = {0};
+            const hone_apply_options options = {.resample = true};
+            HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[n], &trace));
+            by_units += strstr(hone_str_text(&trace), "sch.tensorize(") != NULL;
+            HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+            hone_status st = hone_trace_apply(&space.sketches[n], sch, &options);
+            if (!st) st = hone_postprocess(sch, &gpu);
+            bool is_good = st ? hone_status_code(st) == HONE_CODE_ILLEGAL
+                              : hone_test_gpu_is_right(rounded, sch->func, &gpu, n, &why);
+            if (!is_good) fprintf(stderr, "%s\n", hone_str_text(&why));
+            hone_status_free(st);
+            hone_schedule_destroy(sch);
+            hone_str_deinit(&trace);
+            hone_str_deinit(&why);
+            assert_true(is_good);
+        }
+        assert_int_equal(count, i);
+        assert_int_equal(by_units > 1, i); /* the default one, and those of rules */
+        hone_space_deinit(&space);
+    }
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+}
+
 /* One thread: no parallel decision at all. */
 static void one_thread_has_no_jobs(void **state) {
     (void)state;
@@ -155,6 +212,7 @@ int main(void) {
     int failed = HONE_RUN_ROWS("tuner/sketches", rows, check_row);
     failed += HONE_RUN_ROWS("tuner/sketches for GPUs", gpu_rows, check_gpu_row);
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_tiles_have_parts),
+                                       cmocka_unit_test(rounded_floats_have_sketches),
                                        cmocka_unit_test(one_thread_has_no_jobs)};
     return failed + cmocka_run_group_tests_name("tuner/sketches", tests, NULL, NULL);
 }

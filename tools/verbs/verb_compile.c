@@ -208,7 +208,7 @@ static hone_status refuse_idle_options(const compile_job *job) {
     if (o->no_schedule)
         HONE_TRY(hone_cli_refuse(cli, "db reschedule variants max-error variant",
                                  "kernels without a schedule"));
-    if (!o->db) HONE_TRY(hone_cli_refuse(cli, "max-error variant", "kernels without records"));
+    if (!o->db) HONE_TRY(hone_cli_refuse(cli, "variant", "kernels without records"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
     if (!(facts & HONE_EMITS_LIBRARY))
         HONE_TRY(hone_cli_refuse(cli, "weights", "kernels alone, which have none"));

@@ -95,8 +95,7 @@ static hone_status find_library(profile_job *job) {
     if (strcmp(hone_path_extension(job->library), ".so") == 0)
         return hone_cli_refuse(job->cli, "db params variants max-error variant",
                                "a library that is compiled already");
-    if (!job->o->db)
-        HONE_TRY(hone_cli_refuse(job->cli, "max-error variant", "kernels without records"));
+    if (!job->o->db) HONE_TRY(hone_cli_refuse(job->cli, "variant", "kernels without records"));
     return compile(job);
 }
 

@@ -94,7 +94,7 @@ static hone_status add_variant(adding *a) {
     HONE_TRY(begin(a, &serves));
     if (!serves) return HONE_OK;
     if (hone_pairs_is(a->sch)) return add_pairs(a);
-    bool has_ways = hone_winograd_is(a->sch);
+    bool has_ways = hone_winograd_is(a->sch) && !hone_target_is_gpu(a->target);
     HONE_TRY(add_default(a));
     return has_ways ? add_ways(a) : add_by_rules(a);
 }
@@ -102,7 +102,8 @@ static hone_status add_variant(adding *a) {
 static hone_status add_allowed(adding *a, const hone_variant *variant,
                                const hone_variant_rules *rules) {
     a->variant = variant;
-    return hone_variant_is_allowed(variant, rules) ? add_variant(a) : HONE_OK;
+    bool is_used = hone_first_serves(variant, a->target) && hone_variant_is_allowed(variant, rules);
+    return is_used ? add_variant(a) : HONE_OK;
 }
 
 static hone_status add_all(adding *a, const hone_variant_rules *rules) {
@@ -123,7 +124,6 @@ hone_status hone_space_add_variants(hone_space *space, const hone_func *func,
                 .starts = out_starts,
                 .start_count = out_count};
     *out_count = 0;
-    if (hone_target_is_gpu(target)) return HONE_OK;
     HONE_TRY(hone_schedule_create(func, &a.sch));
     a.sch->wants_reasons = false;
     hone_status st = add_all(&a, rules);

@@ -34,6 +34,19 @@ static bool is_padding_load(hone_var axis, const hone_expr *x) {
     return false;
 }
 
+static bool is_zero(hone_var axis, const hone_expr *x);
+
+/* The bits of a float are those of 0 where it was put there, not where it may be -0. */
+static bool is_zero_call(hone_var axis, const hone_expr *x) {
+    if (hone_expr_is_call(x, HONE_INTRIN_IF_THEN_ELSE))
+        return is_zero(axis, x->args[1]) && is_zero(axis, x->args[2]);
+    if (hone_expr_is_call(x, HONE_INTRIN_BITWISE_AND))
+        return is_zero(axis, x->args[0]) || is_zero(axis, x->args[1]);
+    bool is_float = x->count > 0 && hone_dtype_is_float(x->args[0]->dtype);
+    return hone_expr_is_call(x, HONE_INTRIN_REINTERPRET) &&
+           (!is_float || x->args[0]->kind == HONE_EXPR_LOAD) && is_zero(axis, x->args[0]);
+}
+
 /* Is the value surely zero where the axis is beyond its old end? Zero times a float that is not
  * known may be no number. */
 static bool is_zero(hone_var axis, const hone_expr *x) {
@@ -49,8 +62,7 @@ static bool is_zero(hone_var axis, const hone_expr *x) {
     case HONE_EXPR_SELECT:
         return is_zero(axis, x->args[1]) && is_zero(axis, x->args[2]);
     case HONE_EXPR_CALL:
-        return hone_expr_is_call(x, HONE_INTRIN_IF_THEN_ELSE) && is_zero(axis, x->args[1]) &&
-               is_zero(axis, x->args[2]);
+        return is_zero_call(axis, x);
     case HONE_EXPR_BINARY: {
         bool a = is_zero(axis, x->args[0]), b = is_zero(axis, x->args[1]);
         bool adds = x->op == HONE_OP_ADD || x->op == HONE_OP_SUB || x->op == HONE_OP_MIN ||

@@ -7,6 +7,7 @@
 
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
+#include "schedule/variant/variant.h"
 #include "tests/schedule/gpu/gpu_trial.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
@@ -191,6 +192,49 @@ static void product_is_tiled(void **state) {
     assert_int_equal(calls, row->matrix_calls);
 }
 
+/* ---- products of floats that are rounded (variant tf32) ---- */
+
+/* clang-format off */
+static const struct row rounded[] = {
+    {"rounded", NN("64", "64", "48", "float32", "float32"), 3},
+    {"rounded, odd sizes", NN("37", "29", "19", "float32", "float32"), 3},
+    {"rounded, weights transposed", NT("40", "48", "33", "float32", "float32"), 3},
+    {"rounded, in parts", NT("20", "24", "2048", "float32", "float32"), 3},
+    {"rounded, a convolution",
+     "@T.prim_func\ndef main(" BUF("A", "(2, 9, 9, 8)", "float32") ", " BUF("B", "(3, 3, 8, 20)", "float32") ", "
+     BUF("C", "(2, 4, 4, 20)", "float32") "):\n"
+     SUM("n, h, w, o, y, x, i", "SSSSRRR", "2, 4, 4, 20, 3, 3, 8", "C[n, h, w, o]", "A[n, h * 2 + y, w * 2 + x, i]",
+         "B[y, x, i, o]", "float32"), 3},
+    {"rounded, a batch",
+     "@T.prim_func\ndef main(" BUF("A", "(3, 20, 32)", "float32") ", " BUF("B", "(3, 24, 32)", "float32") ", "
+     BUF("C", "(3, 20, 24)", "float32") "):\n"
+     SUM("b, i, j, k", "SSSR", "3, 20, 24, 32", "C[b, i, j]", "A[b, i, k]", "B[b, j, k]", "float32"), 3},
+};
+/* clang-format on */
+
+/* On devices[GROUPS] too: what their groups do not multiply single warps do. */
+static void rounded_floats_are_on_units(void **state) {
+    const struct row *row = *state;
+    static const uint32_t with_units[] = {0, GROUPS};
+    hone_module *module = NULL;
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_func *made = NULL;
+    bool is_good = true;
+    HONE_ASSERT_OK(hone_variant_apply(hone_variant_find("tf32"),
+                                      hone_test_parse(row->text, &module), arena, &made));
+    for (size_t i = 0; i < HONE_COUNT(with_units); i++) {
+        const char *device = devices[with_units[i]];
+        hone_schedule *sch = gpu_trial_schedule(made, device);
+        is_good = is_good && count_matrix_calls(sch->func) == row->matrix_calls;
+        hone_schedule_destroy(sch);
+        is_good = is_good && gpu_trial_is_right(made, device, i);
+    }
+    is_good = is_good && gpu_trial_is_right(made, devices[1], 0); /* by threads */
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    assert_true(is_good);
+}
+
 /* ---- products by groups of warps ---- */
 
 /* clang-format off */
@@ -330,6 +374,7 @@ int main(void) {
     int failed = hone_test_run_rows("schedule/gpu_workloads", hone_workloads,
                                     sizeof hone_workloads[0], count, workload_is_right);
     failed += HONE_RUN_ROWS("schedule/gpu_products", products, product_is_tiled);
+    failed += HONE_RUN_ROWS("schedule/gpu_rounded", rounded, rounded_floats_are_on_units);
     failed += HONE_RUN_ROWS("schedule/gpu_groups", group_products, groups_multiply);
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

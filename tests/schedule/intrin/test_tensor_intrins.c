@@ -118,6 +118,8 @@ static const product products[] = {
     WMMA("16x16x16", "s8", "_shared_dyn", "_shared_dyn", "s32", "shared", "s8s8s32"),
     WMMA("16x16x16", "s8", "_shared", "_trans_shared", "s32", "shared_dyn", "s8s8s32_trans"),
     WMMA("16x16x16", "s8", "_shared", "_trans_shared_dyn", "s32", "global", "s8s8s32_trans"),
+    WMMA("16x16x8", "tf32", "_shared", "_shared", "f32", "shared", "tf32tf32f32"),
+    WMMA("16x16x8", "tf32", "_shared", "_trans_shared", "f32", "shared", "tf32tf32f32_trans"),
     WMMA("8x8x32", "s4", "_shared", "_trans_shared", "s32", "global", "s4s4s32_trans"),
     WMMA("8x8x32", "s4", "_shared_dyn", "_trans_shared_dyn", "s32", "shared", "s4s4s32_trans"),
     WMMA("8x8x32", "s4", "_shared_dyn", "_trans_shared", "s32", "shared_dyn", "s4s4s32_trans"),
