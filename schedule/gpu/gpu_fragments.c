@@ -22,7 +22,8 @@
 enum {
     SIDE = 16,          /* of a fragment: rows, columns */
     MOST_FRAGMENTS = 4, /* of a warp, in one direction, when sampled */
-    PADDING = 8,        /* elements behind a row of a shared tile: rows begin in other banks */
+    PADDING_BITS = 128, /* behind a row of a shared tile: rows begin in other banks, and, as units
+                           load them, at multiples of 16 bytes */
 };
 
 /* Which intrinsics there are, by what is multiplied and added up. Sums of half floats that the
@@ -241,8 +242,9 @@ static hone_status keep_all_alive(fragments *f) {
         HONE_TRY(keep_alive(f, f->loads[columns], "k, j", "k % D, j % (16 * C)"));
         HONE_TRY(keep_alive(f, f->stages[columns], "k, j", "k % (D * K), j % (16 * C * V)"));
     }
+    int64_t padding = PADDING_BITS / f->shape.operand_bits;
     for (uint32_t i = 0; i < 2; i++)
-        HONE_TRY(hone_sch_storage_align(f->g->sch, f->stages[i], 0, -2, 2 * SIDE, PADDING));
+        HONE_TRY(hone_sch_storage_align(f->g->sch, f->stages[i], 0, -2, 2 * SIDE, padding));
     return HONE_OK;
 }
 

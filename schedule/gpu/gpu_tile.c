@@ -18,7 +18,7 @@ enum {
     ITEMS = 16,              /* results of a thread, before more threads are taken */
     LOAD_COST = 8,           /* of an element that is staged, in products */
     MOST_STAGES = 4,         /* tiles of steps that are on their way or in use */
-    ROW_PADDING = 8,         /* of a row in shared memory */
+    ROW_PADDING_BITS = 128,  /* of a row in shared memory */
     KEPT_FREE = 8 << 10,     /* bytes of shared memory, for results on their way out */
     GROUP_RESULTS = 64 * 40, /* of a group, on their way out */
     GROUP_ROWS = 64,         /* of four warps */
@@ -119,7 +119,7 @@ hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape 
     hone_gpu_tile best =
         choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
     if (best.rows)
-        best.stages = stages_of(g, s, &best, ROW_PADDING,
+        best.stages = stages_of(g, s, &best, ROW_PADDING_BITS / s->operand_bits,
                                 g->limits->shared_bytes / BLOCKS_AT_ONCE - KEPT_FREE);
     return best;
 }

@@ -55,13 +55,53 @@ static bool has_no_race(const hone_func *func, uint64_t seed, bool is_scheduled,
     return says(st, is_scheduled ? "scheduled" : "lowered", out_why);
 }
 
+/* ---- how matrices lie ---- */
+
+enum { ROW_BYTES = 16 }; /* units load rows of matrices at multiples of so many bytes */
+
+typedef struct matrices {
+    const hone_func *func;
+    hone_str *why;
+} matrices;
+
+static const hone_buffer_info *buffer_of(const hone_func *func, const hone_expr *data) {
+    for (hone_buffer b = 0; data->kind == HONE_EXPR_VAR && b < func->buffer_count; b++) {
+        if (func->buffers[b].data == data->u.var) return &func->buffers[b];
+    }
+    return NULL;
+}
+
+/* (fragments, m, n, k, number, memory, stride, layout) */
+static bool check_rows(void *ctx, const hone_expr *e) {
+    const matrices *m = ctx;
+    bool is_it = (hone_expr_is_named(e, "tvm_load_matrix_sync") ||
+                  hone_expr_is_named(e, "tvm_store_matrix_sync")) &&
+                 e->count == 9;
+    const hone_buffer_info *of = is_it ? buffer_of(m->func, e->args[1]) : NULL;
+    if (!of) return true;
+    int64_t stride = hone_expr_const(e->args[7]) * (int64_t)hone_dtype_bytes(of->dtype);
+    if (stride >= 0 && stride % ROW_BYTES != 0)
+        hone_str_printf(m->why, "rows of a matrix for '%s' are %lld bytes apart; ", of->name,
+                        (long long)stride);
+    return true;
+}
+
+static bool has_even_rows(const hone_func *func, hone_str *out_why) {
+    matrices m = {func, out_why};
+    size_t before = strlen(hone_str_text(out_why));
+    hone_tree_walk_parts(func, 0, false, check_rows, &m);
+    return strlen(hone_str_text(out_why)) == before;
+}
+
+/* ---- all of it ---- */
+
 static bool is_right_lowered(const hone_func *before, const hone_func *scheduled,
                              const hone_target *target, uint64_t seed, hone_str *out_why) {
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_lower_options options = {.target = target};
     hone_func *lowered = NULL;
     bool is_ok = says(hone_lower_func(scheduled, &options, arena, &lowered), "lowering", out_why) &&
-                 keeps_limits(lowered, target, out_why) &&
+                 keeps_limits(lowered, target, out_why) && has_even_rows(lowered, out_why) &&
                  hone_test_agrees(before, lowered, seed, out_why);
     hone_arena_destroy(arena);
     return is_ok;
