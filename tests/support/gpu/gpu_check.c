@@ -102,7 +102,8 @@ static bool is_right_lowered(const hone_func *before, const hone_func *scheduled
     hone_func *lowered = NULL;
     bool is_ok = says(hone_lower_func(scheduled, &options, arena, &lowered), "lowering", out_why) &&
                  keeps_limits(lowered, target, out_why) && has_even_rows(lowered, out_why) &&
-                 hone_test_agrees(before, lowered, seed, out_why);
+                 hone_test_agrees(before, lowered, seed, out_why) &&
+                 has_no_race(lowered, seed, false, out_why);
     hone_arena_destroy(arena);
     return is_ok;
 }
