@@ -3,11 +3,11 @@
  *   conv(x, w)  →  permute_dims(conv(permute_dims(x), permute_dims(w)))     N…C and O…I
  * A row of the implicit product is then a run of channels, which is what copies into shared memory
  * and matrix units want. The order goes on through what does not care (elementwise operators,
- * pools, sums over space, concat), so that a whole network is turned once at its ends and between
- * convolutions nothing is: where a value is wanted in the old order, it is turned back; what nobody
- * wants in the old order is pruned. Groups follow their data and are no reason to turn it.
- * needs: infer, normalize, decompose; fold_constants after it turns the weights
- * keeps: everything else
+ * pools, sums over space, concat, resizing and choosing along a dimension), so that a whole network
+ * is turned once at its ends and between convolutions nothing is: where a value is wanted in the
+ * old order, it is turned back; what nobody wants in the old order is pruned. Groups follow their
+ * data and are no reason to turn it. needs: infer, normalize, decompose; fold_constants after it
+ * turns the weights keeps: everything else
  */
 #include <string.h>
 
@@ -244,6 +244,14 @@ static hone_status turn_sum(hone_rewrite *rw, const hone_gbind *bind, int32_t ra
     return HONE_OK;
 }
 
+static hone_status set_axis(hone_rewrite *rw, const hone_gbind *bind, int64_t axis, int32_t rank,
+                            hone_attrs *out) {
+    hone_value place = HONE_VALUE_OF_INT(place_of(axis < 0 ? axis + rank : axis, rank));
+    return hone_attrs_with(rw->module->arena, &bind->attrs, "axis", place, out)
+               ? HONE_OK
+               : HONE_NO_MEMORY("channels last");
+}
+
 static hone_status turn_concat(hone_rewrite *rw, const hone_gbind *bind, int32_t rank,
                                bool *out_done) {
     const hone_garg *tuple = &bind->args[0];
@@ -255,13 +263,36 @@ static hone_status turn_concat(hone_rewrite *rw, const hone_gbind *bind, int32_t
         const hone_sinfo *info = tensor_of(rw, &tuple->u.items[i]);
         if (!info || info->rank != rank) return HONE_OK;
     }
-    hone_value place = HONE_VALUE_OF_INT(place_of(axis < 0 ? axis + rank : axis, rank));
-    if (!hone_attrs_with(rw->module->arena, &bind->attrs, "axis", place, &attrs))
-        return HONE_NO_MEMORY("channels last");
+    HONE_TRY(set_axis(rw, bind, axis, rank, &attrs));
     for (uint32_t i = 0; i < tuple->count; i++)
         HONE_TRY(turn_arg(rw, &tuple->u.items[i], rank, &items[i]));
     hone_garg out, arg = {.kind = HONE_GARG_TUPLE, .count = tuple->count, .u.items = items};
     HONE_TRY(hone_rewrite_call(rw, "concat", 1, &arg, attrs, &out));
+    return give(rw, bind, out, rank, out_done);
+}
+
+/* Lines along one dimension of the data, each by itself, as long as others say: what an image is
+ * resized by. */
+static bool is_along_axis(hone_rewrite *rw, const hone_gbind *bind) {
+    if (strcmp(bind->callee, "resample") == 0) return true;
+    const hone_sinfo *places = bind->arg_count == 2 ? tensor_of(rw, &bind->args[1]) : NULL;
+    return strcmp(bind->callee, "take") == 0 && places && places->rank == 1 &&
+           hone_attrs_find(&bind->attrs, "axis");
+}
+
+static hone_status turn_along_axis(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    const hone_garg *data = turned_of(rw, &bind->args[0]);
+    hone_garg *args = hone_arena_zalloc(rw->module->arena, (bind->arg_count + 1) * sizeof *args);
+    hone_attrs attrs;
+    hone_garg out;
+    if (!args) return HONE_NO_MEMORY("channels last");
+    if (!data) return HONE_OK;
+    int32_t rank = tensor_of(rw, &bind->args[0])->rank;
+    args[0] = *data;
+    for (uint32_t i = 1; i < bind->arg_count; i++)
+        HONE_TRY(hone_rewrite_arg(rw, &bind->args[i], &args[i]));
+    HONE_TRY(set_axis(rw, bind, hone_attrs_int(&bind->attrs, "axis", 0), rank, &attrs));
+    HONE_TRY(hone_rewrite_call(rw, bind->callee, bind->arg_count, args, attrs, &out));
     return give(rw, bind, out, rank, out_done);
 }
 
@@ -306,6 +337,7 @@ static hone_status turn(hone_rewrite *rw, const hone_gbind *bind, bool *out_done
     if (is_sum(bind)) return turn_sum(rw, bind, rank, out_done);
     if (strcmp(bind->callee, "concat") == 0 && bind->args[0].kind == HONE_GARG_TUPLE)
         return turn_concat(rw, bind, rank, out_done);
+    if (is_along_axis(rw, bind)) return turn_along_axis(rw, bind, out_done);
     if (is_pointwise(rw, bind, rank)) return turn_all(rw, bind, rank, bind->attrs, out_done);
     return HONE_OK;
 }

@@ -54,6 +54,14 @@ static const struct row {
      "    d = R.concat((c, c), axis=-1)\n"
      "    out = R.nn.conv2d(d, v)\n",
      4},
+    {"resized between convolutions", X W("w", 6, 6, 1, 1) W("v", 6, 6, 1, 1),
+     "    y = R.nn.conv2d(x, w)\n"
+     "    a = R.image.resize2d(y, R.shape([13, 11]), layout=\"NCHW\", method=\"linear\")\n"
+     "    b = R.image.resize2d(a, R.shape([18, 14]), layout=\"NCHW\", "
+     "method=\"nearest_neighbor\", coordinate_transformation_mode=\"asymmetric\", "
+     "rounding_method=\"floor\")\n"
+     "    out = R.nn.conv2d(b, v)\n",
+     4},
     {"what is read in the old order, too", X W("w", 6, 6, 1, 1) W("v", 6, 6, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    r = R.reshape(y, R.shape([2, 6, 63]))\n"
