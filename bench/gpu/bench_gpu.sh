@@ -67,8 +67,16 @@ make_kernels() { # INPUTS EXPRESSION
 
 # Nanoseconds, or nothing with what was said in "$dir/said".
 time_hone() {
-    "$hone" run "$dir/kernels.py" --func "$func" --target "$target" --time ${more[@]+"${more[@]}"} \
-        >"$dir/said" 2>&1 || return
+    local words
+    if [ -n "$how" ]; then
+        read -ra words <<<"$how"
+        "$hone" compile "$dir/kernels.py" --func "$func" --target "$target" -o "$dir/made" -q \
+            "${words[@]}" ${more[@]+"${more[@]}"} >"$dir/said" 2>&1 || return
+        "$hone" run "$dir/made.so" --time >"$dir/said" 2>&1 || return
+    else
+        "$hone" run "$dir/kernels.py" --func "$func" --target "$target" --time \
+            ${more[@]+"${more[@]}"} >"$dir/said" 2>&1 || return
+    fi
     awk '/^time: median/ { scale["ns"] = 1; scale["us"] = 1e3; scale["ms"] = 1e6; scale["s"] = 1e9
                            sub(",", "", $4); printf "%.1f\n", $3 * scale[$4] }' "$dir/said"
 }
@@ -83,8 +91,9 @@ rate() { # COUNT-WITH-KIND NANOSECONDS
         else printf kind == "F" ? "%.1f TFLOP/s\n" : "%.0f GB/s\n", count / ns / (kind == "F" ? 1e3 : 1) }'
 }
 
-while IFS='|' read -r name inputs expression torch count; do
+while IFS='|' read -r name inputs expression torch count how; do
     name=$(trim "${name#"${name%%[!+*]*}"}") inputs=$(trim "$inputs") count=$(trim "$count")
+    how=$(trim "$how")
     if [ -z "$name" ] || [ "${name#\#}" != "$name" ]; then continue; fi
     [ "$wanted" = "  " ] || [ "${wanted#* "$name" }" != "$wanted" ] || continue
     if ! make_kernels "$inputs" "$(trim "$expression")"; then

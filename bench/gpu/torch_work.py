@@ -22,6 +22,11 @@ def sdpa(q, k, v, is_causal=False):
     ).transpose(1, 2)
 
 
+def tf32(a, b):
+    torch.backends.cuda.matmul.allow_tf32 = True
+    return a @ b
+
+
 def make(sizes, dtype):
     shape = [int(n) for n in sizes.split(",")]
     kind = getattr(torch, dtype)
@@ -43,7 +48,7 @@ def time_runs(run, count):
 
 
 def main():
-    names = {"torch": torch, "conv": conv, "sdpa": sdpa}
+    names = {"torch": torch, "conv": conv, "sdpa": sdpa, "tf32": tf32}
     for item in sys.argv[1].split():
         name, sizes, dtype = item.split(":")
         names[name] = make(sizes, dtype)
