@@ -128,6 +128,11 @@ LLVMValueRef ptx_alloc_sums(gen *g, hone_buffer buffer, int64_t elements);
 LLVMValueRef ptx_fill_sums(gen *g, const hone_expr *e);
 LLVMValueRef ptx_store_sums(gen *g, const hone_expr *e);
 
+/* ptx_barrier.c: barriers in shared memory, and the copies that complete on them */
+LLVMValueRef ptx_barrier_call(gen *g, const hone_expr *e, const char *name);
+/* T.ptx.cp(…, "async", "bulk", …); NULL: another, or an older card. */
+LLVMValueRef ptx_copy_bulk(gen *g, const hone_expr *e);
+
 /* ptx_async.c: copies to shared memory */
 LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);
 /* buffer[index] = what lies side by side in global memory, or that where a condition holds and

@@ -139,7 +139,8 @@ static LLVMValueRef call_words(gen *g, const hone_expr *e) {
     if (copies_says(e, "commit_group") || copies_says(e, "wait_all")) commit(g);
     if (waits) wait(g, operands ? hone_expr_const(e->args[1]) : 0);
     if (waits || copies_says(e, "commit_group")) return gen_i32(g, 0);
-    if (copies_says(e, "bulk") || !copies_says(e, "async") || operands != 3) return NULL;
+    if (copies_says(e, "bulk")) return ptx_copy_bulk(g, e);
+    if (!copies_says(e, "async") || operands != 3) return NULL;
     int64_t bytes = hone_expr_const(e->args[3]);
     if (bytes < 1 || bytes > 1024) return NULL;
     LLVMValueRef to = pointer(g, copies_plain_pointer(e->args[1]), NULL);

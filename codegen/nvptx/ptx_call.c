@@ -110,6 +110,7 @@ static LLVMValueRef call_by_name(gen *g, const hone_expr *e, const char *name) {
     LLVMValueRef value = ptx_warp_call(g, e, name);
     if (!value) value = ptx_atomic_call(g, e, name);
     if (!value) value = ptx_async_call(g, e, name);
+    if (!value) value = ptx_barrier_call(g, e, name);
     if (!value) value = ptx_mma_call(g, e, name);
     if (!value) value = ptx_wgmma_call(g, e, name);
     if (!value) value = ptx_wgmma_lanes_call(g, e, name);

@@ -312,6 +312,60 @@ static void store_registers(c_gen *g, const hone_expr *e) {
     c_close(g);
 }
 
+/* ---- barriers, and copies that complete on them ---- */
+
+static const char *shared_address(c_gen *g, const hone_expr *pointer) {
+    return c_printf(g, "(unsigned)__cvta_generic_to_shared(%s)",
+                    c_value(g, copies_plain_pointer(pointer)).s);
+}
+
+/* (barrier, number, words…) */
+static void barrier(c_gen *g, const hone_expr *e) {
+    bool arrives = copies_says(e, "arrive"), expects = copies_says(e, "expect_tx");
+    const char *text = copies_says(e, "init") ? "mbarrier.init.shared::cta.b64 [%0], %1;"
+                       : arrives && expects
+                           ? "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                       : arrives ? "mbarrier.arrive.shared::cta.b64 _, [%0], %1;"
+                       : expects ? "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+                                 : NULL;
+    if (!text) {
+        refuse(g, e);
+        return;
+    }
+    c_line(g, "asm volatile(\"%s\\n\"", text);
+    c_line(g, "    :: \"r\"(%s), \"r\"((unsigned)(%s)) : \"memory\");",
+           shared_address(g, e->args[1]), number(g, e->args[2]));
+    if (copies_says(e, "init"))
+        c_line(g, "asm volatile(\"fence.proxy.async.shared::cta;\\n\" ::: \"memory\");");
+}
+
+/* (barrier, parity) */
+static void wait_for_phase(c_gen *g, const hone_expr *e) {
+    const char *ended = c_name(g, "ended");
+    c_open(g, "for (unsigned %s = 0; !%s;)", ended, ended);
+    c_line(g,
+           "asm volatile(\"{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%%1], %%2;"
+           " selp.u32 %%0, 1, 0, p; }\\n\"");
+    c_line(g, "    : \"=r\"(%s) : \"r\"(%s), \"r\"((unsigned)(%s)) : \"memory\");", ended,
+           shared_address(g, e->args[1]), number(g, e->args[2]));
+    c_close(g);
+}
+
+/* (to, from, bytes, barrier, words…) */
+static void copy_bulk(c_gen *g, const hone_expr *e) {
+    bool is_known = copies_says(e, "mbarrier::complete_tx::bytes") && e->count > 5 &&
+                    e->args[4]->kind != HONE_EXPR_STRING;
+    if (!is_known) {
+        refuse(g, e);
+        return;
+    }
+    c_line(g, "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+              " [%%0], [%%1], %%2, [%%3];\\n\"");
+    c_line(g, "    :: \"r\"(%s), \"l\"(%s), \"r\"((unsigned)(%s)), \"r\"(%s) : \"memory\");",
+           shared_address(g, e->args[1]), c_value(g, copies_plain_pointer(e->args[2])).s,
+           number(g, e->args[3]), shared_address(g, e->args[4]));
+}
+
 /* ---- asynchronous copies ---- */
 
 static void copy_async(c_gen *g, const char *to, const char *from, const hone_expr *bytes) {
@@ -346,7 +400,9 @@ static void copy_by_offset(c_gen *g, const hone_expr *e) {
 /* Operands, then words: ("async", "commit_group"), (n, "async", "wait_group"), (to, from, bytes) */
 static void copy_in_words(c_gen *g, const hone_expr *e) {
     bool is_copy = e->count > 4 && e->args[3]->kind != HONE_EXPR_STRING;
-    if (copies_says(e, "bulk") || !copies_says(e, "async")) {
+    if (copies_says(e, "bulk")) {
+        copy_bulk(g, e);
+    } else if (!copies_says(e, "async")) {
         refuse(g, e);
     } else if (copies_says(e, "commit_group")) {
         c_line(g, "asm volatile(\"cp.async.commit_group;\\n\" ::: \"memory\");");
@@ -381,6 +437,8 @@ static const struct row {
     {"s_tir.cp_async_raw",    6,  copy_by_offset    },
     {"ptx.cp_async",          6,  copy_by_offset    },
     {"ptx.cp",                2,  copy_in_words     },
+    {"ptx.mbarrier",          4,  barrier           },
+    {"cuda.mbarrier_wait",    3,  wait_for_phase    },
 };
 
 bool c_matrix_call(c_gen *g, const hone_expr *e) {

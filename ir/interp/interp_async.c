@@ -5,8 +5,10 @@
  *   T.s_tir.cp_async_raw, T.ptx.cp(..., "async", ...)     copy
  *   T.ptx.cp("async", "commit_group", "")                 commit
  *   T.ptx.cp(n, "async", "wait_group", "")                all but the last n groups
- *   async_commit_queue_scope: q        what is stored below in async_scope is one group of queue q
- *   async_wait_queue_scope: q, async_wait_inflight_count: n       waits before what stands below
+ *   T.ptx.cp(..., "async", "bulk", ...)                    waited for by barriers
+ * (interp_barrier.c) async_commit_queue_scope: q        what is stored below in async_scope is one
+ * group of queue q async_wait_queue_scope: q, async_wait_inflight_count: n       waits before what
+ * stands below
  */
 #include <string.h>
 
@@ -42,9 +44,8 @@ static uint32_t flight_of(machine *m, xqueue *queue) {
     return queue->flight;
 }
 
-void async_mark(machine *m, hone_buffer id, int64_t at) {
+static void mark(machine *m, hone_buffer id, int64_t at, xqueue *queue) {
     xstore *s = m->buffers[id].store;
-    if (!m->options.check_races) return;
     if (!s->flights) {
         size_t bytes = store_units(s) * sizeof *s->flights;
         s->flights = hone_malloc(bytes);
@@ -53,7 +54,21 @@ void async_mark(machine *m, hone_buffer id, int64_t at) {
     }
     int64_t count, first = first_unit(&m->buffers[id], at, &count);
     for (int64_t unit = first; unit < first + count; unit++)
-        s->flights[unit] = flight_of(m, queue_at(m, m->async_queue));
+        s->flights[unit] = flight_of(m, queue);
+}
+
+void async_mark(machine *m, hone_buffer id, int64_t at) {
+    if (m->options.check_races) mark(m, id, at, queue_at(m, m->async_queue));
+}
+
+/* What a bulk copy writes it writes for nobody: its barrier says who may read it. */
+static void mark_bulk(machine *m, hone_buffer id, int64_t at, xqueue *queue) {
+    xstore *s = m->buffers[id].store;
+    if (!m->options.check_races) return;
+    mark(m, id, at, queue);
+    int64_t count, first = first_unit(&m->buffers[id], at, &count);
+    for (int64_t unit = first; s->shadow && unit < first + count; unit++)
+        s->shadow[unit] = (xshadow){0};
 }
 
 void async_check(machine *m, xstore *s, xplace at, hone_buffer id) {
@@ -119,9 +134,8 @@ void async_leave(machine *m, const hone_node *node) {
 
 /* ---- instructions ---- */
 
-/* bytes from one place to another, which hold elements of one type */
-static int64_t copy(machine *m, hone_buffer to, int64_t to_at, hone_buffer from, int64_t from_at,
-                    int64_t bytes) {
+void async_copy(machine *m, hone_buffer to, int64_t to_at, hone_buffer from, int64_t from_at,
+                int64_t bytes, xqueue *queue) {
     hone_dtype dtype = hone_dtype_element(hone_func_buffer(m->func, to)->dtype);
     hone_dtype other = hone_dtype_element(hone_func_buffer(m->func, from)->dtype);
     int64_t each = (int64_t)hone_dtype_bytes(dtype);
@@ -140,9 +154,11 @@ static int64_t copy(machine *m, hone_buffer to, int64_t to_at, hone_buffer from,
         } else {
             write_int(target, dtype, to_at + i, read_int(source, dtype, from_at + i));
         }
-        async_mark(m, to, to_at + i);
+        if (queue)
+            mark_bulk(m, to, to_at + i, queue);
+        else
+            async_mark(m, to, to_at + i);
     }
-    return 0;
 }
 
 /* ([type,] data, offset, data, offset, bytes): offsets count elements */
@@ -158,10 +174,11 @@ static int64_t copy_by_offset(const xexpr *e, machine *m) {
     hone_buffer from = place_of_pointer(m, e->args[first + 2], &from_at);
     to_at += x_int(e->args[first + 1], m);
     from_at += x_int(e->args[first + 3], m);
-    return copy(m, to, to_at, from, from_at, x_int(e->args[first + 4], m));
+    async_copy(m, to, to_at, from, from_at, x_int(e->args[first + 4], m), NULL);
+    return 0;
 }
 
-static bool says(const xexpr *e, const char *word) {
+bool async_says(const xexpr *e, const char *word) {
     for (uint32_t i = 1; i < e->count; i++) {
         const hone_expr *arg = e->args[i]->source;
         if (arg->kind == HONE_EXPR_STRING && strcmp(arg->u.s, word) == 0) return true;
@@ -169,8 +186,7 @@ static bool says(const xexpr *e, const char *word) {
     return false;
 }
 
-/* T.cuda.cvta_generic_to_shared(pointer) is that pointer. */
-static const xexpr *plain_pointer(const xexpr *e) {
+const xexpr *async_plain_pointer(const xexpr *e) {
     bool is_turned = hone_expr_is_call(e->source, HONE_INTRIN_NAMED) && e->count == 2 &&
                      strcmp(e->source->args[0]->u.s, "cuda.cvta_generic_to_shared") == 0;
     return is_turned ? e->args[1] : e;
@@ -182,18 +198,21 @@ static int64_t copy_in_words(const xexpr *e, machine *m) {
     uint32_t operands = 0;
     while (1 + operands < e->count && e->args[1 + operands]->source->kind != HONE_EXPR_STRING)
         operands++;
-    if (says(e, "commit_group")) {
+    if (async_says(e, "commit_group")) {
         commit(m, 0);
-    } else if (says(e, "wait_all") || says(e, "wait_group")) {
-        if (says(e, "wait_all")) commit(m, 0);
+    } else if (async_says(e, "wait_all") || async_says(e, "wait_group")) {
+        if (async_says(e, "wait_all")) commit(m, 0);
         wait(m, 0, operands ? x_int(e->args[1], m) : 0);
-    } else if (says(e, "bulk") || !says(e, "async") || operands != 3) {
+    } else if (async_says(e, "bulk") && async_says(e, "mbarrier::complete_tx::bytes") &&
+               operands == 4) {
+        return barrier_copy(e, m);
+    } else if (async_says(e, "bulk") || !async_says(e, "async") || operands != 3) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                    "T.ptx.cp of this form cannot be interpreted here"));
     } else {
-        hone_buffer to = place_of_pointer(m, plain_pointer(e->args[1]), &to_at);
-        hone_buffer from = place_of_pointer(m, plain_pointer(e->args[2]), &from_at);
-        copy(m, to, to_at, from, from_at, x_int(e->args[3], m));
+        hone_buffer to = place_of_pointer(m, async_plain_pointer(e->args[1]), &to_at);
+        hone_buffer from = place_of_pointer(m, async_plain_pointer(e->args[2]), &from_at);
+        async_copy(m, to, to_at, from, from_at, x_int(e->args[3], m), NULL);
     }
     return 0;
 }
@@ -212,6 +231,8 @@ static const struct {
     {"s_tir.cp_async_raw",          copy_by_offset, 6},
     {"ptx.cp_async",                copy_by_offset, 6},
     {"ptx.cp",                      copy_in_words,  2},
+    {"ptx.mbarrier",                barrier_call,   4},
+    {"cuda.mbarrier_wait",          barrier_wait,   3},
     {"cuda.cvta_generic_to_shared", pointer_itself, 2},
 };
 

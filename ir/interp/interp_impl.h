@@ -143,6 +143,8 @@ typedef struct xqueue {
     uint32_t flight;          /* of the group that is being filled, if it is that one's */
 } xqueue;
 
+typedef struct xbarrier xbarrier;
+
 /* ---- statements ---- */
 
 typedef enum xflow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } xflow;
@@ -279,6 +281,7 @@ struct machine {
     uint32_t flight_count, flight_capacity;
     int64_t async_queue, waited_queue;
     xqueue queues[ASYNC_QUEUES];       /* where there is one thread */
+    xbarrier *barriers;                /* of bulk copies */
     struct extern_frame *extern_frame; /* external calls in progress, on the stack */
     /* how a run ends early */
     hone_status status;
@@ -447,6 +450,18 @@ void at_once_store(machine *m, xstore *s, xplace at, hone_buffer id);
 /* With check_races: the element is on its way with the group that is being filled, until that was
  * waited for. */
 void async_mark(machine *m, hone_buffer id, int64_t at);
+/* Copies bytes from one place to another, which hold elements of one type. queue: of what the copy
+ * is a part, NULL: of the group that is being filled. */
+void async_copy(machine *m, hone_buffer to, int64_t to_at, hone_buffer from, int64_t from_at,
+                int64_t bytes, xqueue *queue);
+/* A call names the word among its arguments. */
+bool async_says(const xexpr *e, const char *word);
+/* T.cuda.cvta_generic_to_shared(pointer) is that pointer. */
+const xexpr *async_plain_pointer(const xexpr *e);
+/* Calls of barriers, and the bulk copy (interp_barrier.c). */
+int64_t barrier_call(const xexpr *e, machine *m);
+int64_t barrier_wait(const xexpr *e, machine *m);
+int64_t barrier_copy(const xexpr *e, machine *m);
 /* Ends the run, ILLEGAL, where the element is still on its way. Only where s->flights is there. */
 void async_check(machine *m, xstore *s, xplace at, hone_buffer id);
 /* The node is an attribute for asynchronous copies: commit, wait, or how many may be under way. */

@@ -526,7 +526,9 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
     compile_node(m, s, node);
     s->exchanges = m->exchanges;
     if (node->kind == HONE_NODE_EVAL) s->meeting = (uint8_t)meeting_of(node->u.eval.value);
-    if (node->kind == HONE_NODE_EVAL && needs_all_lanes(m, node->u.eval.value)) {
+    bool is_wait = node->kind == HONE_NODE_EVAL &&
+                   hone_expr_is_named(node->u.eval.value, "cuda.mbarrier_wait");
+    if (is_wait || (node->kind == HONE_NODE_EVAL && needs_all_lanes(m, node->u.eval.value))) {
         s->meeting = MEET_LANES;
     }
     if (s->meeting == MEET_REDUCE) s->reducer = compile_reducer(m, id);
