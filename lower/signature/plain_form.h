@@ -8,7 +8,9 @@
 /* Blocks are there still: calls that get pointers become loads and stores of what their blocks
  * declare. storage: by buffer, the one whose elements it stands for. */
 HONE_NODISCARD hone_status lower_show_calls(hone_lower *lower, const hone_buffer *storage);
-/* No blocks any more: numbers that have a name stand where they are used. */
+/* No blocks any more: a `while` that counts is a loop with a variable (counted_loops.c). */
+HONE_NODISCARD hone_status lower_show_counters(hone_lower *lower);
+/* Likewise: numbers that have a name stand where they are used. */
 HONE_NODISCARD hone_status lower_show_numbers(hone_lower *lower);
 /* Of that form: whether a buffer is surely written as a whole, and nothing of it is read before it
  * was written. */

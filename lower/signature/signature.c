@@ -80,8 +80,9 @@ static void note_views(collector *c) {
 /* The program as loops that show what is touched. */
 static hone_status make_loops(collector *c, hone_arena *arena) {
     static const hone_lower_options options = {0};
-    static hone_status (*const passes[])(hone_lower *) = {lower_hoist_init, lower_init, lower_match,
-                                                          lower_blocks, lower_show_numbers};
+    static hone_status (*const passes[])(hone_lower *) = {lower_hoist_init,    lower_init,
+                                                          lower_match,         lower_blocks,
+                                                          lower_show_counters, lower_show_numbers};
     hone_buffer *storage = hone_arena_alloc(arena, (c->func->buffer_count + 1) * sizeof *storage);
     c->loops = (hone_lower){.ir = {.arena = arena}, .options = &options};
     c->loops.func = hone_func_clone(arena, c->func);

@@ -72,6 +72,12 @@
 #define LOWER                                                                                      \
     "    for b, i in T.grid(m, n):\n        for j in range(i + 1):\n            Y[b, i, j] = "     \
     "Z[i, j]\n"
+/* Elements of Y, over a counter that begins somewhere and goes on. */
+#define COUNTED(first, condition, stores, next)                                                    \
+    SIZED                                                                                          \
+    "    c = T.alloc_buffer((1,), \"int32\")\n"                                                    \
+    "    c[0] = " first "\n    while " condition ":\n        " stores "\n        c[0] = " next     \
+    "\n"
 /* Rows of 16 of Y, by a function that is called. */
 #define CALLED(reads)                                                                              \
     "from tvm.script import tir as T\n"                                                            \
@@ -461,6 +467,43 @@ static const struct row {
      SIZED "    for b in range(m):\n"
            "        for a in range(n):\n"
            "            Y[a] = T.if_then_else(b > 0, Y[a], T.float32(0)) + Z[a, b]\n",
+     HONE_PARAM_INOUT},
+    {"counted up", COUNTED("0", "c[0] < n", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_OUT},
+    {"counted up, the end first", COUNTED("0", "n > c[0]", "Y[c[0]] = Z[c[0], 0]", "1 + c[0]"), HONE_PARAM_OUT},
+    {"counted up to the last", COUNTED("0", "c[0] <= n - 1", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_OUT},
+    {"counted until it is reached", COUNTED("0", "c[0] != n", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_OUT},
+    {"counted down",
+     SIZED "    c = T.alloc_buffer((1,), \"int64\")\n    c[0] = n - T.int64(1)\n    while c[0] >= T.int64(0):\n"
+           "        Y[c[0]] = Z[c[0], 0]\n        c[0] = c[0] - T.int64(1)\n",
+     HONE_PARAM_OUT},
+    {"counted down from what is left of a size", COUNTED("T.Cast(\"int32\", n) - 1", "c[0] >= 0", "Y[c[0]] = Z[c[0], 0]", "c[0] - 1"), HONE_PARAM_INOUT},
+    {"counted from the second", COUNTED("1", "c[0] < n", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_INOUT},
+    {"counted to the last but one", COUNTED("0", "c[0] < n - 1", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_INOUT},
+    {"counted by twos", COUNTED("0", "c[0] < n", "Y[c[0]] = Z[c[0], 0]", "c[0] + 2"), HONE_PARAM_INOUT},
+    {"stored behind the step", COUNTED("-1", "c[0] < n - 1", "c[0] = c[0] + 1", "c[0]\n        Y[c[0]] = T.float32(0)"), HONE_PARAM_INOUT},
+    {"stored behind the only step",
+     SIZED "    c = T.alloc_buffer((1,), \"int32\")\n    c[0] = -1\n    while c[0] < n - 1:\n"
+           "        c[0] = c[0] + 1\n        Y[c[0]] = Z[c[0], 0]\n",
+     HONE_PARAM_OUT},
+    {"a step under a condition", COUNTED("0", "c[0] < n", "Y[c[0]] = Z[c[0], 0]\n        if Z[0, 0] > T.float32(0):\n            c[0] = c[0] + 1", "c[0] + 1"), HONE_PARAM_INOUT},
+    {"a begin that is not known", COUNTED("T.Cast(\"int32\", Z[0, 0])", "c[0] < n", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_INOUT},
+    {"the other condition may end it", COUNTED("0", "c[0] < n and Z[0, c[0]] > T.float32(0)", "Y[c[0]] = Z[c[0], 0]", "c[0] + 1"), HONE_PARAM_INOUT},
+    {"begun before the loop around it",
+     SIZED "    c = T.alloc_buffer((1,), \"int32\")\n    c[0] = 0\n    for a in range(m):\n"
+           "        while c[0] < n:\n            Y[c[0]] = Z[c[0], a]\n            c[0] = c[0] + 1\n",
+     HONE_PARAM_INOUT},
+    {"gone on with by a second loop",
+     SIZED "    c = T.alloc_buffer((1,), \"int32\")\n    c[0] = 0\n    while c[0] < T.min(n, 7):\n"
+           "        Y[c[0]] = Z[c[0], 0]\n        c[0] = c[0] + 1\n"
+           "    while c[0] < n:\n        Y[c[0]] = T.float32(0)\n        c[0] = c[0] + 1\n",
+     HONE_PARAM_OUT},
+    {"two counters, one in the other's loop",
+     TABLE "    c = T.alloc_buffer((2,), \"int64\")\n    c[0] = T.int64(0)\n    while c[0] < n:\n"
+           "        c[1] = T.int64(0)\n        while c[1] < m:\n            Y[c[0], c[1]] = Z[c[0], c[1]]\n"
+           "            c[1] = c[1] + T.int64(1)\n        c[0] = c[0] + T.int64(1)\n",
+     HONE_PARAM_OUT},
+    {"read before it is counted to",
+     COUNTED("0", "c[0] < n - 1", "Y[c[0]] = Y[c[0] + 1]", "c[0] + 1"),
      HONE_PARAM_INOUT},
     {"written by a function", CALLED("Z[va, 0:16]"), HONE_PARAM_OUT},
     {"read and written by a function", CALLED("Y[va, 0:16], Z[va, 0:16]"), HONE_PARAM_INOUT},
