@@ -34,8 +34,9 @@ static const struct note {
     {"meta_schedule.auto_tensorize",               NOTE_TEXT},
     {"meta_schedule.auto_tensorize_init",          NOTE_TEXT},
     {"hone.chunk",                                 NOTE_INT },
-    {"software_pipeline_stage",                    NOTE_INTS},
-    {"software_pipeline_order",                    NOTE_INTS},
+    {HONE_DOUBLE_BUFFER,                           NOTE_INT },
+    {HONE_PIPELINE_STAGE,                          NOTE_INTS},
+    {HONE_PIPELINE_ORDER,                          NOTE_INTS},
     {"software_pipeline_async_stages",             NOTE_INTS},
 };
 

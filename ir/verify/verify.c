@@ -386,10 +386,12 @@ static void walk(verifier *v, hone_node_id id) {
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
         check_annotations(v, id, &node->u.loop.annotations);
+        verify_pipeline(v, id);
         walk_loop(v, id);
         return;
     case HONE_NODE_BLOCK:
         check_annotations(v, id, &node->u.block.block->annotations);
+        verify_double_buffer(v, id);
         walk_block(v, id);
         return;
     case HONE_NODE_STORE:

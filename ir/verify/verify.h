@@ -32,6 +32,10 @@ HONE_NODISCARD hone_status hone_verify_trial(const hone_module *module, hone_fin
 /* What does not fit into a GPU: threads of a block, shared memory; or is not for a CPU: loops bound
  * to threads. A CPU has no other limits. */
 void hone_verify_target(const hone_module *module, const hone_target *target, hone_findings *out);
+/* Whether the software pipelines of a function fit their loops: one stage and one place in the
+ * order for each statement of the body. INVALID of the first that does not, whose loop out_loop
+ * gets. */
+HONE_NODISCARD hone_status hone_check_pipelines(const hone_func *func, hone_node_id *out_loop);
 /* The first error as a status (INVALID), or HONE_OK. */
 HONE_NODISCARD hone_status hone_check_func(const hone_func *func);
 HONE_NODISCARD hone_status hone_check_module(const hone_module *module);

@@ -69,6 +69,10 @@ void verify_races(verifier *v, hone_node_id id);
 /* Each iteration of the loop has a copy of its own of the buffer. */
 bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer);
 
+/* verify_pipeline.c: a loop that is to be pipelined; a block that wants two copies of a buffer */
+void verify_pipeline(verifier *v, hone_node_id id);
+void verify_double_buffer(verifier *v, hone_node_id id);
+
 /* In messages: "parallel", "vectorized", or the threads that it is bound to. */
 const char *verify_loop_kind(const hone_node *loop);
 

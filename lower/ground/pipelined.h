@@ -2,12 +2,13 @@
 #ifndef HONE_LOWER_GROUND_PIPELINED_H
 #define HONE_LOWER_GROUND_PIPELINED_H
 
+#include "ir/core/annotation.h"
 #include "lower/ground/passes.h"
 
-#define LOWER_PIPELINE_STAGE "software_pipeline_stage"
-#define LOWER_PIPELINE_ORDER "software_pipeline_order"
+#define LOWER_PIPELINE_STAGE HONE_PIPELINE_STAGE
+#define LOWER_PIPELINE_ORDER HONE_PIPELINE_ORDER
 #define LOWER_PIPELINE_ASYNC "software_pipeline_async_stages"
-#define LOWER_DOUBLE_BUFFER "double_buffer_scope"
+#define LOWER_DOUBLE_BUFFER HONE_DOUBLE_BUFFER
 /* A loop that overlaps if it can: its statements below LOWER_FILL go ahead by one iteration. */
 #define LOWER_PIPELINE_WISH "hone.pipeline_wish"
 

@@ -81,7 +81,8 @@ static hone_status read_list(const lower_pipe *pipe, const char *key, uint32_t i
     }
     hone_attr item = {.key = key, .value = list->u.items[i]};
     *out_value = hone_attrs_int(&(hone_attrs){.count = 1, .items = &item}, key, -1);
-    int64_t most = strcmp(key, LOWER_PIPELINE_STAGE) == 0 ? LOWER_MAX_STAGES : list->count - 1;
+    int64_t most =
+        strcmp(key, LOWER_PIPELINE_STAGE) == 0 ? HONE_PIPELINE_MOST_STAGES : list->count - 1;
     if (*out_value < 0 || *out_value > most) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "loop '%s' has %lld in '%s', which is not a number from 0 to %lld",

@@ -6,8 +6,6 @@
 #include "lower/ground/accesses.h"
 #include "lower/ground/scope.h"
 
-enum { LOWER_MAX_STAGES = 64 };
-
 /* A statement: in iteration i it runs at the time i + stage, among those of that time by order. */
 typedef struct lower_part {
     hone_node_id node; /* an ATTR */

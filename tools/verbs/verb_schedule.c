@@ -4,6 +4,7 @@
 
 #include "graph/module/module_parts.h"
 #include "ir/core/written_schedule.h"
+#include "ir/verify/verify.h"
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
@@ -157,6 +158,16 @@ static hone_status apply(scheduling *s, const hone_trace_part *part, hone_schedu
     return warn_of_unsafe_steps(s->cli, &sch->trace);
 }
 
+/* To stderr: a pipeline whose loop has other statements by now. More steps may mend that. */
+static hone_status warn_of_pipelines(hone_cli *cli, hone_schedule *sch) {
+    hone_status st = hone_check_pipelines(sch->func, &sch->blame);
+    if (hone_status_code(st) != HONE_CODE_INVALID) return st;
+    st = explain_refusal(cli, sch, st);
+    hone_log_line(&cli->log, HONE_LOG_WARNING, "%s", hone_status_message(st));
+    hone_status_free(st);
+    return HONE_OK;
+}
+
 /* Where the loops do not show that somebody scheduled them, an attribute says so. */
 static hone_status mark_as_scheduled(hone_schedule *sch) {
     hone_attrs *attrs = &sch->func->attrs;
@@ -173,6 +184,7 @@ static hone_status schedule_func(scheduling *s, const hone_trace_part *part, boo
     HONE_TRY(hone_cli_check_func(s->cli->args[0], part->func));
     HONE_TRY(hone_status_annotate(hone_schedule_create(part->func, &sch), "%s", s->cli->args[0]));
     hone_status st = apply(s, part, sch);
+    if (!st) st = warn_of_pipelines(s->cli, sch);
     if (!st) st = mark_as_scheduled(sch);
     if (!st && s->options->show_trace && is_whole) {
         st = put_trace(s->cli, s->options, &sch->trace, part, NULL);

@@ -12,6 +12,12 @@
     "def main(A: T.Buffer((128, 128), \"float32\"), C: T.Buffer((128, 128), \"float32\"), "        \
     "X: T.Buffer((128,), \"int32\")):\n"
 
+#define PIPELINE(loop, stage, order)                                                               \
+    "  for i in T." loop ", annotations={\"software_pipeline_stage\": " stage                      \
+    ", \"software_pipeline_order\": " order "}):\n"                                                \
+    "    X[i] = 0\n"                                                                               \
+    "    C[i, 0] = A[i, 0]\n"
+
 /* clang-format off */
 static const struct row {
     const char *name, *body;
@@ -26,6 +32,29 @@ static const struct row {
      "        C[vi, vj] = 0.0\n"
      "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",
      NULL, false},
+    {"a pipeline", PIPELINE("serial(128", "[0, 1]", "[0, 1]"), NULL, false},
+    {"a pipeline of one iteration", PIPELINE("serial(1", "[0]", "[5, 5, 5]"), NULL, false},
+    {"a pipeline with a stage too few", PIPELINE("serial(128", "[0]", "[0, 1]"),
+     "loop 'i' has 1 numbers in 'software_pipeline_stage', but 2 statements in its body", false},
+    {"a pipeline with a place too many", PIPELINE("serial(128", "[0, 1]", "[0, 1, 2]"),
+     "loop 'i' has 3 numbers in 'software_pipeline_order', but 2 statements in its body", false},
+    {"a pipeline with a stage below 0", PIPELINE("serial(128", "[0, -1]", "[0, 1]"),
+     "loop 'i' has -1 in 'software_pipeline_stage', which is not a number from 0 to 64", false},
+    {"a pipeline with an order twice", PIPELINE("serial(128", "[0, 1]", "[1, 1]"),
+     "loop 'i' gives statements 0 and 1 of its body the same order, 1", false},
+    {"a pipeline that runs at once", PIPELINE("parallel(128", "[0, 1]", "[0, 1]"),
+     "loop 'i' cannot be pipelined: its iterations have no order", false},
+    {"a pipeline of one statement",
+     "  for i in T.serial(128, annotations={\"software_pipeline_stage\": [0], \"software_pipeline_order\": [0]}):\n"
+     "    X[i] = 0\n",
+     "loop 'i' cannot be pipelined: its body is not a sequence of statements", false},
+    {"two copies of what is not written",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      T.block_attr({\"double_buffer_scope\": 1})\n"
+     "      X[vi] = 0\n",
+     "block 'B' has 'double_buffer_scope' 1, but 1 regions that it writes", false},
     {"a loop that its sizes rule out",
      "  for q in range(1):\n"
      "    if q + 8 > 20:\n"
