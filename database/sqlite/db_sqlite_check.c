@@ -126,11 +126,15 @@ static const char wrong_counts[] =
     " SELECT DISTINCT w.hash, g.hash FROM wrong"
     " JOIN workload w ON w.id = workload_id JOIN target g ON g.id = target_id";
 
-static bool check_uid(void *ctx, const hone_db_trial *trial) {
+static bool check_trial(void *ctx, const hone_db_trial *trial) {
     hone_hash128 want =
         hone_db_trial_uid(trial->session, &trial->workload, &trial->target, trial->proposal);
-    if (hone_hash128_equal(want, trial->uid)) return true;
-    find_text(ctx, "the uid of record %" PRId64 " does not fit what it identifies", trial->record);
+    if (!hone_hash128_equal(want, trial->uid))
+        find_text(ctx, "the uid of record %" PRId64 " does not fit what it identifies",
+                  trial->record);
+    hone_status st = hone_db_check_trial(trial);
+    if (st) find_text(ctx, "record %" PRId64 ": %s", trial->record, hone_status_message(st));
+    hone_status_free(st);
     return true;
 }
 
@@ -145,7 +149,7 @@ hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx) {
     HONE_TRY(ask(db, "PRAGMA foreign_key_check", &f, describe_key));
     HONE_TRY(check_sums(db, &f));
     HONE_TRY(ask(db, wrong_counts, &f, describe_counts));
-    if (!f.count) HONE_TRY(note_damage(&f, db_sqlite_query(base, &everything, check_uid, &f)));
+    if (!f.count) HONE_TRY(note_damage(&f, db_sqlite_query(base, &everything, check_trial, &f)));
     if (!f.count) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "%s: is damaged: %" PRId64 " findings", db->path, f.count);
 }

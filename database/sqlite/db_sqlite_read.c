@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "database/sqlite/db_sqlite_impl.h"
+#include "database/sqlite/db_sqlite_schema.h"
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
 
@@ -39,7 +40,7 @@ static void append_where(hone_str *text, const hone_db_query *query) {
     if (f->program) hone_str_append(text, " AND t.program = ?5");
     /* A literal, so that the indices of good records serve. */
     if (f->outcome && !is_ok) hone_str_append(text, " AND t.outcome = ?6");
-    if (ok_only || is_ok) hone_str_append(text, " AND t.outcome = 'ok'");
+    if (ok_only || is_ok) hone_str_append(text, " AND t.outcome = 'ok' AND " DB_HAS_TIMES("t."));
     if (query->confirmed == HONE_DB_CONFIRMED_ONLY) {
         hone_str_append(text, " AND t.confirmed_ns IS NOT NULL");
     } else if (query->confirmed == HONE_DB_CONFIRMED_NOT) {
@@ -205,6 +206,12 @@ static hone_status column_needed(const db_sqlite *db, sqlite3_stmt *stmt, int at
                       sqlite3_column_name(stmt, at), db_sqlite_damage_advice(db));
 }
 
+/* Of a row that somebody has edited it may be anything; what no kernel can take is no time. */
+static double column_time(sqlite3_stmt *stmt, int at) {
+    double ns = db_column_real(stmt, at);
+    return hone_run_is_time(ns) ? ns : NAN;
+}
+
 static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_filter *filter,
                               hone_db_trial *trial) {
     *trial = (hone_db_trial){0};
@@ -217,10 +224,10 @@ static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_f
     trial->sketch = sqlite3_column_int(stmt, 6);
     HONE_TRY(db_column_hash(db, stmt, 7, &trial->program));
     HONE_TRY(column_needed(db, stmt, 8, &trial->outcome));
-    trial->median_ns = db_column_real(stmt, 9);
+    trial->median_ns = column_time(stmt, 9);
     trial->spread = db_column_real(stmt, 10);
     trial->max_error = db_column_real(stmt, 11);
-    trial->confirmed_ns = db_column_real(stmt, 12);
+    trial->confirmed_ns = column_time(stmt, 12);
     trial->predicted_score = db_column_real(stmt, 13);
     trial->times = (hone_db_times){
         .search = sqlite3_column_int64(stmt, 14),

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "measure/run.h"
+
 #define HONE_DB_APPLICATION_ID 0x486f6e65 /* "Hone" */
 
 /* What the checksums of rows cover (hone_sum, hone_sum_all: db_sqlite_sum.c). Version 2 of the
@@ -31,6 +33,16 @@
 #define DB_TASK_COUNTS                                                                             \
     " workload_id, target_id, count(*), count(median_ns), count(confirmed_ns), max(wall_ns),"      \
     " sum(search_ns), sum(build_ns), sum(measure_ns) FROM trial GROUP BY workload_id, target_id"
+
+/* A time that some kernel can take (hone_run_is_time); others are nobody's measurement. The plus
+ * keeps them from choosing an index. */
+#define DB_TEXT_OF(x) #x
+#define DB_TEXT(x) DB_TEXT_OF(x)
+#define DB_IS_TIME(column) "(+" column " >= " DB_TEXT(HONE_RUN_LEAST_NS) " AND +" column " < 9e999)"
+/* Both times of a good trial are; name: of the table, with its dot. */
+#define DB_HAS_TIMES(name)                                                                         \
+    "(" DB_IS_TIME(name "median_ns") " AND (" name "confirmed_ns IS NULL OR " DB_IS_TIME(          \
+        name "confirmed_ns") "))"
 
 /* The user_version that this build writes. */
 int hone_db_schema_latest(void);

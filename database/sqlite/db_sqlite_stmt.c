@@ -19,6 +19,12 @@
     "workload_id = (SELECT id FROM workload WHERE hash = ?1)"                                      \
     " AND target_id = (SELECT id FROM target WHERE hash = ?2)"
 
+/* Of the task k, by an index that holds the column. */
+#define BEST_TIME(column, which)                                                                   \
+    "(SELECT " column " FROM trial WHERE workload_id = k.workload_id"                              \
+    " AND target_id = k.target_id AND " which " AND " DB_HAS_TIMES("trial.") " ORDER BY " column   \
+                                                                             " LIMIT 1)"
+
 static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_BEGIN] = "BEGIN IMMEDIATE",
     [DB_STMT_COMMIT] = "COMMIT",
@@ -80,7 +86,8 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_PRUNE] =
         "DELETE FROM trial WHERE confirmed_ns IS NULL AND sketch >= 0 AND id NOT IN"
         " (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workload_id, target_id"
-        " ORDER BY median_ns, uid) AS place FROM trial WHERE outcome = 'ok') WHERE place <= ?1)",
+        " ORDER BY median_ns, uid) AS place FROM trial WHERE outcome = 'ok'"
+        " AND " DB_HAS_TIMES("trial.") ") WHERE place <= ?1)",
     [DB_STMT_PRUNE_TASKS] = "INSERT OR REPLACE INTO task SELECT" DB_TASK_COUNTS,
     [DB_STMT_SAMPLES] = "SELECT ns FROM sample WHERE trial_id = ?1 ORDER BY number",
     [DB_STMT_FEATURE] =
@@ -93,10 +100,12 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_HISTORY_TIMES] =
         "SELECT id, wall_ns FROM trial INDEXED BY trial_latest WHERE " OF_A_TASK
         " ORDER BY wall_ns",
-    [DB_STMT_HISTORY_MEDIANS] = "SELECT id, median_ns FROM trial INDEXED BY trial_fastest"
-                                " WHERE " OF_A_TASK " AND outcome = 'ok'",
-    [DB_STMT_HISTORY_CONFIRMED] = "SELECT id, confirmed_ns FROM trial INDEXED BY trial_confirmed"
-                                  " WHERE " OF_A_TASK " AND confirmed_ns IS NOT NULL",
+    [DB_STMT_HISTORY_MEDIANS] =
+        "SELECT id, median_ns FROM trial INDEXED BY trial_fastest"
+        " WHERE " OF_A_TASK " AND outcome = 'ok' AND " DB_IS_TIME("median_ns"),
+    [DB_STMT_HISTORY_CONFIRMED] =
+        "SELECT id, confirmed_ns FROM trial INDEXED BY trial_confirmed"
+        " WHERE " OF_A_TASK " AND confirmed_ns IS NOT NULL AND " DB_IS_TIME("confirmed_ns"),
     [DB_STMT_HISTORY_SESSIONS] =
         "SELECT t.id, s.place FROM"
         " (SELECT id, row_number() OVER (ORDER BY started_ns, uid) - 1 AS place FROM session) s"
@@ -111,8 +120,12 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_SESSION] = SESSION_ROWS " WHERE uid = ?1",
     [DB_STMT_SESSION_AT] = SESSION_ROWS " WHERE id = ?1",
     [DB_STMT_TASKS] =
-        "SELECT workload_hash, target_hash, task, target, threads, flops, trials, ok, confirmed,"
-        " best_ns, last_ns FROM v_tasks ORDER BY task, workload_hash, target_hash",
+        "SELECT w.hash, g.hash, w.name, g.text, g.threads, w.flops, k.trials, k.ok, k.confirmed,"
+        " coalesce(" BEST_TIME("confirmed_ns", "confirmed_ns IS NOT NULL") ", " BEST_TIME(
+            "median_ns", "outcome = 'ok'") "), k.last_wall_ns FROM task k"
+                                           " JOIN workload w ON w.id = k.workload_id"
+                                           " JOIN target g ON g.id = k.target_id"
+                                           " WHERE k.trials > 0 ORDER BY w.name, w.hash, g.hash",
     /* max(t.id) makes t.message that of the latest trial: SQLite's rule for bare columns. */
     [DB_STMT_FAILURES] =
         "SELECT t.outcome, w.name, w.hash, count(*), t.message,"

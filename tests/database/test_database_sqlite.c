@@ -288,6 +288,64 @@ static void finds_edited_rows(void **state) {
     }
 }
 
+static bool take_record(void *ctx, const hone_db_trial *trial) {
+    *(int64_t *)ctx = trial->record;
+    assert_true(trial->median_ns >= 0.05 && trial->median_ns < 1e300);
+    return false;
+}
+
+static bool take_best(void *ctx, const hone_db_task *task) {
+    *(double *)ctx = task->best_ns;
+    return false;
+}
+
+static bool is_possible(void *ctx, const hone_db_moment *moment) {
+    (void)ctx;
+    assert_false(moment->median_ns < 0.05 || moment->median_ns > 1e300);
+    assert_false(moment->confirmed_ns < 0.05 || moment->confirmed_ns > 1e300);
+    return true;
+}
+
+/* All that is asked for the best says that it is the first record, of 100 ns. */
+static void assert_first_is_best(const char *path) {
+    static const hone_db_order orders[] = {HONE_DB_ORDER_BEST, HONE_DB_ORDER_FASTEST};
+    const hone_hash128 workload = sample_workload(1).hash, target = sample_target(1).hash;
+    hone_db *db = NULL;
+    double best_ns = 0;
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        const hone_db_filter filter = {.workload = &workload, .order = orders[i], .limit = 1};
+        int64_t record = 0;
+        HONE_ASSERT_OK(hone_db_trials(db, &filter, take_record, &record));
+        assert_int_equal(record, 1);
+    }
+    HONE_ASSERT_OK(hone_db_tasks(db, take_best, &best_ns));
+    assert_true(best_ns == 100);
+    HONE_ASSERT_OK(hone_db_history(db, &workload, &target, is_possible, NULL));
+    hone_db_close(db);
+}
+
+/* Times that no kernel can take: nobody has measured them, and they win nothing. */
+static void passes_over_impossible_times(void **state) {
+    (void)state;
+    static const char *const edits[] = {
+        "median_ns = 9e999",   "median_ns = -9e999",    "median_ns = -5",        "median_ns = 0",
+        "median_ns = 1e-300",  "median_ns = NULL",      "confirmed_ns = -5",     "confirmed_ns = 0",
+        "confirmed_ns = -0.0", "confirmed_ns = 1e-300", "confirmed_ns = -9e999",
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        char name[32], text[256];
+        snprintf(name, sizeof name, "time%zu.db", i);
+        snprintf(text, sizeof text,
+                 "PRAGMA ignore_check_constraints = 1; UPDATE trial SET %s WHERE id = 3", edits[i]);
+        char *path = sample_file(name, 6);
+        edit(path, text);
+        assert_first_is_best(path);
+        assert_true(count_findings(path) > 0);
+        hone_free(path);
+    }
+}
+
 /* Bytes that are missing at the end are seen, however few. */
 static void finds_a_cut_end(void **state) {
     (void)state;
@@ -354,8 +412,8 @@ int main(void) {
         cmocka_unit_test(opens_odd_places),        cmocka_unit_test(says_that_nothing_is_there),
         cmocka_unit_test(readers_change_nothing),  cmocka_unit_test(knows_network_file_systems),
         cmocka_unit_test(survives_truncation),     cmocka_unit_test(survives_flipped_bits),
-        cmocka_unit_test(finds_edited_rows),       cmocka_unit_test(finds_a_cut_end),
-        cmocka_unit_test(migrates_older_versions),
+        cmocka_unit_test(finds_edited_rows),       cmocka_unit_test(passes_over_impossible_times),
+        cmocka_unit_test(finds_a_cut_end),         cmocka_unit_test(migrates_older_versions),
     };
     if (sample_files_begin("hone-sqlite")) return 1;
     int failed = cmocka_run_group_tests_name("database/sqlite", tests, NULL, NULL);
