@@ -122,7 +122,11 @@ static hone_status read_shapes(onnx_reader *r, onnx_cell *c) {
                           "%u gates",
                           c->directions, c->gates);
     }
-    return HONE_OK;
+    int64_t hidden;
+    HONE_TRY(onnx_attr_int(r, "hidden_size", c->hidden, &hidden));
+    if (hidden == c->hidden) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "attribute 'hidden_size' is %lld, but states have %lld",
+                      (long long)hidden, (long long)c->hidden);
 }
 
 /* ---- one direction ---- */

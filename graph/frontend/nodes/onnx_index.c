@@ -125,7 +125,7 @@ static hone_status order_by_data(onnx_reader *r, int64_t axis, bool is_descendin
     };
     HONE_TRY(onnx_emit(r, "argsort", 1, r->inputs, HONE_COUNT(attrs), attrs, out));
     HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, &count));
-    HONE_TRY(onnx_emit_size(r, count, hone_expr_const(info->shape[at]), &size));
+    HONE_TRY(onnx_emit_given_size(r, count, hone_expr_const(info->shape[at]), &size));
     HONE_TRY(onnx_places(r, size, 1, 0, &places));
     return onnx_emit_take(r, *out, places, at, out);
 }
@@ -245,7 +245,7 @@ static hone_status read_depth(onnx_reader *r, const hone_expr **out_size, hone_g
     int64_t depth;
     if (!is_known(r, 1)) {
         HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, out));
-        HONE_TRY(onnx_emit_size(r, *out, -1, out_size));
+        HONE_TRY(onnx_emit_given_size(r, *out, -1, out_size));
         return onnx_emit_reshape(r, *out, 0, NULL, out);
     }
     HONE_TRY(onnx_const_scalar(r, 1, "the depth", &depth));

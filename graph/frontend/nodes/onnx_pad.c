@@ -169,7 +169,7 @@ static hone_status pad_axis(onnx_reader *r, int32_t axis, hone_garg before, hone
     HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[axis], &count));
     HONE_TRY(onnx_emit2(r, "add", before, after, &place));
     HONE_TRY(onnx_emit2(r, "add", place, count, &place));
-    HONE_TRY(onnx_emit_size(r, place, -1, &size));
+    HONE_TRY(onnx_emit_given_size(r, place, -1, &size));
     HONE_TRY(onnx_places(r, size, 1, 0, &place));
     HONE_TRY(onnx_emit2(r, "subtract", place, before, &place));
     if (value) {

@@ -162,7 +162,12 @@ static hone_status read_bounds(onnx_reader *r, bounds *b) {
     memset(b->steps, 0, sizeof b->steps);
     bool is_computed =
         onnx_has_input(r, STEPS) && !onnx_known_ints(r, &r->inputs[STEPS], &count, steps, &rank);
-    return is_computed ? HONE_OK : read_numbers(r, STEPS, "steps", b->count, b->steps);
+    if (is_computed) return HONE_OK;
+    HONE_TRY(read_numbers(r, STEPS, "steps", b->count, b->steps));
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->steps[i] == 0) return HONE_ERROR(HONE_CODE_INVALID, "step %u is 0", i);
+    }
+    return HONE_OK;
 }
 
 /* ---- numbers ---- */

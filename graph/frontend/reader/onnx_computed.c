@@ -14,17 +14,22 @@ hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_ga
     return onnx_emit_cast(r, *out, HONE_DTYPE_I64, out);
 }
 
-hone_status onnx_emit_size(onnx_reader *r, hone_garg number, int64_t most, const hone_expr **out) {
+hone_status onnx_emit_given_size(onnx_reader *r, hone_garg number, int64_t most,
+                                 const hone_expr **out) {
     const hone_expr *known[ONNX_MAX_KNOWN];
     uint32_t count;
     int32_t rank;
-    HONE_TRY(onnx_with_scalar(r, "maximum", number, 0, &number));
-    if (onnx_known_ints(r, &number, &count, known, &rank) && count == 1) {
-        *out = known[0];
-        return HONE_OK;
-    }
     *out = NULL;
-    return onnx_find_sizes(r, number, 1, most, out);
+    if (!onnx_known_ints(r, &number, &count, known, &rank) || count != 1)
+        return onnx_find_sizes(r, number, 1, most, out);
+    *out = known[0];
+    if (!hone_expr_is_int(known[0]) || known[0]->u.i >= 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "a size of %lld", (long long)known[0]->u.i);
+}
+
+hone_status onnx_emit_size(onnx_reader *r, hone_garg number, int64_t most, const hone_expr **out) {
+    HONE_TRY(onnx_with_scalar(r, "maximum", number, 0, &number));
+    return onnx_emit_given_size(r, number, most, out);
 }
 
 /* ---- Range ---- */

@@ -269,6 +269,9 @@ hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone
 hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_garg *out);
 /* The vector of one int64 as a size, at most `most` (-1 = not known); below 0 it is 0. */
 hone_status onnx_emit_size(onnx_reader *r, hone_garg number, int64_t most, const hone_expr **out);
+/* onnx_emit_size, but below 0 it is an error: INVALID here, or of the model when it runs. */
+hone_status onnx_emit_given_size(onnx_reader *r, hone_garg number, int64_t most,
+                                 const hone_expr **out);
 /* As one dimension. */
 hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out);
 /* 0, 1, 2, ... along an axis of a tensor of int64 that is 1 along the others. */

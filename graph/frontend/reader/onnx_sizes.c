@@ -59,6 +59,14 @@ hone_status onnx_note_greatest(onnx_reader *r) {
 
 /* ---- tensors to sizes ---- */
 
+/* So that who refuses a size names the node. */
+static const char *name_of_node(const onnx_reader *r) {
+    const Onnx__NodeProto *node = r->node;
+    if (node && node->name && *node->name) return node->name;
+    bool has_output = node && node->n_output && node->output[0] && *node->output[0];
+    return has_output ? node->output[0] : "lv";
+}
+
 static hone_status cast_shape(onnx_reader *r, hone_garg shape, uint32_t count,
                               const hone_expr *const *sizes) {
     hone_sinfo *info = hone_arena_zalloc(r->arena, sizeof *info);
@@ -67,7 +75,7 @@ static hone_status cast_shape(onnx_reader *r, hone_garg shape, uint32_t count,
     if (!info || !copy || !arg) return no_memory();
     *info = (hone_sinfo){HONE_SINFO_SHAPE, HONE_DTYPE_I64, (int32_t)count, 0, copy, NULL};
     r->graph->bindings[r->graph->bind_count - 1].is_operand = true; /* made the shape */
-    hone_gvalue value = hone_graph_add_value(r->graph, "lv", info);
+    hone_gvalue value = hone_graph_add_value(r->graph, name_of_node(r), info);
     hone_gbind *bind =
         value == HONE_NO_ID ? NULL : hone_graph_add_bind(r->graph, HONE_GBIND_MATCH_CAST, value);
     if (!bind) return no_memory();
@@ -82,6 +90,8 @@ hone_status onnx_find_sizes(onnx_reader *r, hone_garg tensor, uint32_t count, in
     hone_garg shape;
     if (count == 0) return HONE_OK;
     HONE_TRY(onnx_emit1(r, "tensor_to_shape", tensor, &shape));
+    r->graph->values[shape.u.value].name = hone_arena_strdup(r->arena, name_of_node(r));
+    if (!r->graph->values[shape.u.value].name) return no_memory();
     for (uint32_t i = 0; i < count; i++) {
         if (out[i]) continue;
         const onnx_found found = {.most = most, .tensor = tensor, .element = i};

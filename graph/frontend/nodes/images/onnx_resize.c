@@ -305,10 +305,10 @@ static hone_status set_scale(resizer *z, int32_t d, float scale) {
         return HONE_OK;
     }
     HONE_TRY(known_extent(z, d));
-    z->is_resized[d] = true;
+    z->is_resized[d] = z->in[d] > 0; /* nothing stays nothing */
     z->scale[d] = scale;
     float length = floorf(scale * (float)z->in[d]);
-    if (!(length >= 1 && length < 0x1p31F)) {
+    if (!(length >= 0 && length < 0x1p31F)) {
         return HONE_ERROR(HONE_CODE_INVALID, "scale %g makes %g of %lld", (double)scale,
                           (double)length, (long long)z->in[d]);
     }
@@ -344,6 +344,10 @@ static hone_status set_size(resizer *z, int32_t d, const hone_expr *size) {
                           "the size of dimension %d is not known; give it "
                           "with --shape",
                           d);
+    }
+    if (z->in[d] == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "dimension %d has no elements to make %lld of", d,
+                          (long long)z->out[d]);
     }
     if (z->out[d] < 1 || z->out[d] > INT32_MAX) {
         return HONE_ERROR(HONE_CODE_INVALID, "a size of %lld", (long long)z->out[d]);

@@ -1,5 +1,6 @@
 /* graph/frontend/nodes/images/onnx_resize_data.c - Resize by sizes or scales that are known when
  * the model runs: the tables of onnx_resize.c, computed by the graph in the same steps. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/frontend/nodes/images/onnx_resize.h"
@@ -26,7 +27,25 @@ static hone_status number_at(onnx_reader *r, uint32_t input, uint32_t i, hone_ga
     return onnx_emit_cast(r, *out, HONE_DTYPE_F32, out);
 }
 
-/* The size is given, or it is what the scale makes of the extent, rounded down. */
+/* What a scale makes of the extent, rounded down; below 0 where the scale is none, so that the size
+ * is refused. */
+static hone_status scaled(onnx_reader *r, const dimension *d, hone_garg *out_count,
+                          hone_garg *out_size) {
+    enum { TOO_MANY = 40 }; /* bits: nobody has so much memory, and an int64 holds it */
+    hone_garg is_scale, is_below, none, refused;
+    HONE_TRY(onnx_emit2(r, "multiply", d->scale, d->extent, out_count));
+    HONE_TRY(onnx_emit1(r, "floor", *out_count, out_count));
+    HONE_TRY(onnx_with_scalar(r, "greater", d->scale, 0, &is_scale));
+    HONE_TRY(onnx_with_scalar(r, "less", *out_count, -1, &is_below));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, -1, &none));
+    HONE_TRY(onnx_emit_where(r, is_below, *out_count, none, &refused));
+    HONE_TRY(onnx_emit_where(r, is_scale, *out_count, refused, out_size));
+    HONE_TRY(onnx_with_scalar(r, "minimum", *out_size, ldexp(1, TOO_MANY), out_size));
+    HONE_TRY(onnx_with_scalar(r, "maximum", *out_size, -ldexp(1, TOO_MANY), out_size));
+    return onnx_emit_cast(r, *out_size, HONE_DTYPE_I64, out_size);
+}
+
+/* The size is given, or it is what the scale makes of the extent. */
 static hone_status find_size(onnx_reader *r, uint32_t input, bool is_size, uint32_t i,
                              dimension *d) {
     hone_garg count;
@@ -36,11 +55,9 @@ static hone_status find_size(onnx_reader *r, uint32_t input, bool is_size, uint3
         HONE_TRY(onnx_emit2(r, "divide", d->count, d->extent, &d->scale));
     } else {
         HONE_TRY(number_at(r, input, i, &d->scale));
-        HONE_TRY(onnx_emit2(r, "multiply", d->scale, d->extent, &count));
-        HONE_TRY(onnx_emit1(r, "floor", count, &d->count));
-        HONE_TRY(onnx_emit_cast(r, d->count, HONE_DTYPE_I64, &count));
+        HONE_TRY(scaled(r, d, &d->count, &count));
     }
-    if (!d->size) HONE_TRY(onnx_emit_size(r, count, -1, &d->size));
+    if (!d->size) HONE_TRY(onnx_emit_given_size(r, count, -1, &d->size));
     HONE_TRY(onnx_places(r, d->size, 1, 0, &d->at));
     return onnx_emit_cast(r, d->at, HONE_DTYPE_F32, &d->at);
 }
