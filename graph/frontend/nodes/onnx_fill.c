@@ -6,9 +6,22 @@
 
 #include "graph/frontend/nodes/onnx_nodes.h"
 
-enum { MOST_ELEMENTS = 1 << 28 };
+enum {
+    MOST_ELEMENTS = 1 << 28,
+    MOST_FOLDED = 1 << 20
+}; /* of a constant; others are made by calls */
 
 /* ---- ranges ---- */
+
+/* start + i * delta in float64, rounded once. */
+static hone_status long_range(onnx_reader *r, hone_dtype dtype, int64_t count, double start,
+                              double delta, hone_garg *out) {
+    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, out));
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F64, out));
+    HONE_TRY(onnx_with_scalar(r, "multiply", *out, delta, out));
+    HONE_TRY(onnx_with_scalar(r, "add", *out, start, out));
+    return onnx_emit_cast(r, *out, dtype, out);
+}
 
 static hone_status range_of_floats(onnx_reader *r, hone_dtype dtype, hone_garg *out) {
     double number[3];
@@ -18,6 +31,7 @@ static hone_status range_of_floats(onnx_reader *r, hone_dtype dtype, hone_garg *
     if (!(count >= 1)) count = 0;
     if (count > MOST_ELEMENTS) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 numbers");
     int64_t extent = (int64_t)count;
+    if (extent > MOST_FOLDED) return long_range(r, dtype, extent, number[0], number[2], out);
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(dtype, 1, &extent, &tensor));
     for (int64_t i = 0; i < extent; i++)
@@ -123,15 +137,19 @@ static hone_status convert_constant_of_shape(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "a shape of %u dimensions", rank);
     HONE_TRY(check_extents(rank, shape, sizes));
     if (attr && attr->t) HONE_TRY(onnx_unpack_tensor(r, attr->t, NULL, &value));
-    bool is_static = true;
-    for (uint32_t i = 0; i < rank; i++)
-        is_static &= hone_expr_is_int(shape[i]);
+    bool is_folded = true;
+    int64_t elements = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        is_folded &= hone_expr_is_int(shape[i]);
+        elements *= sizes[i];
+    }
+    is_folded &= elements <= MOST_FOLDED;
     hone_status st = HONE_OK;
     if (value && hone_tensor_count(value) != 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must hold one element");
     }
     if (!st) {
-        st = is_static ? filled(r, value, rank, sizes, out)
+        st = is_folded ? filled(r, value, rank, sizes, out)
                        : broadcast_number(r, value, rank, shape, out);
     }
     hone_tensor_destroy(value);

@@ -4,7 +4,7 @@
 
 #include "graph/frontend/reader/onnx_reader.h"
 
-enum { MOST_PLACES = 1 << 28 };
+enum { MOST_PLACES = 1 << 28, MOST_FOLDED = 1 << 20 };
 enum { MAX_PARTS = 60 }; /* one kernel takes so many tensors */
 
 /* ---- places along an axis ---- */
@@ -35,7 +35,8 @@ hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, i
     const hone_expr *shape[HONE_MAX_RANK];
     int64_t count = hone_expr_const(extent);
     if (count > MOST_PLACES) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 places");
-    HONE_TRY(count >= 0 ? known_places(r, count, out) : counted_places(r, extent, out));
+    bool is_folded = count >= 0 && count <= MOST_FOLDED; /* else they are made in each call */
+    HONE_TRY(is_folded ? known_places(r, count, out) : counted_places(r, extent, out));
     for (int32_t d = 0; d < rank; d++)
         shape[d] = d == axis ? extent : hone_extent_int(&r->ir, 1);
     return rank == 1 ? HONE_OK : onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
