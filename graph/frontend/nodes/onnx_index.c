@@ -170,9 +170,8 @@ static hone_status turned(onnx_reader *r, int64_t axis, hone_garg *io) {
     return onnx_emit(r, "flip", 1, io, 1, &attr, io);
 }
 
-static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
-    int64_t axis, is_exclusive, is_reverse;
-    HONE_TRY(onnx_const_scalar(r, 1, "the axis", &axis));
+static hone_status cumulate_along(onnx_reader *r, int64_t axis, hone_garg *out) {
+    int64_t is_exclusive, is_reverse;
     HONE_TRY(onnx_attr_int(r, "exclusive", 0, &is_exclusive));
     HONE_TRY(onnx_attr_int(r, "reverse", 0, &is_reverse));
     hone_attr attrs[] = {
@@ -183,6 +182,45 @@ static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
     if (is_reverse) HONE_TRY(turned(r, axis, out));
     HONE_TRY(onnx_emit(r, r->row->target, 1, out, 2, attrs, out));
     return is_reverse ? turned(r, axis, out) : HONE_OK;
+}
+
+/* The axis that comes when the model runs, a scalar from 0 to rank - 1. Its place in the table is
+ * checked as that of any item is. */
+static hone_status axis_that_comes(onnx_reader *r, int32_t rank, hone_garg *out) {
+    const int64_t count = 2 * rank;
+    hone_tensor *axes;
+    hone_garg table;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &axes));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(axes, i, i % rank);
+    HONE_TRY(onnx_add_constant(r, axes, &table));
+    HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, out));
+    HONE_TRY(onnx_with_scalar(r, "add", *out, rank, out));
+    HONE_TRY(onnx_emit_take(r, table, *out, 0, out));
+    return onnx_emit_reshape(r, *out, 0, NULL, out);
+}
+
+/* Along each axis; of the results that one which the axis chooses. */
+static hone_status cumulate_later(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    hone_garg axis, is_it, other;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (data->rank < 1) return HONE_ERROR(HONE_CODE_INVALID, "a number has no axis (input 1)");
+    HONE_TRY(axis_that_comes(r, data->rank, &axis));
+    HONE_TRY(cumulate_along(r, 0, out));
+    for (int32_t d = 1; d < data->rank; d++) {
+        HONE_TRY(cumulate_along(r, d, &other));
+        HONE_TRY(onnx_with_scalar(r, "equal", axis, d, &is_it));
+        HONE_TRY(onnx_emit_where(r, is_it, other, *out, out));
+    }
+    return HONE_OK;
+}
+
+static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
+    int64_t axis;
+    if (!is_known(r, 1)) return cumulate_later(r, out);
+    HONE_TRY(onnx_const_scalar(r, 1, "the axis", &axis));
+    return cumulate_along(r, axis, out);
 }
 
 /* x where it lies in the sequence of its batch, from behind: the place t is length - 1 - t there,

@@ -78,20 +78,19 @@ static hone_status scale_and_shift(onnx_reader *r, int32_t rank, hone_garg *io) 
     return onnx_keeps_shape(r, &before, io, "scale or bias");
 }
 
-/* [N, groups, the rest of x], for what normalises groups of channels, which come second. */
+/* [N, groups, the rest of x], for what normalises groups of channels, which come second. That the
+ * groups divide them is checked when the model runs where their number comes then: all elements
+ * stay. */
 static hone_status as_groups(onnx_reader *r, hone_garg x, int64_t groups, hone_garg *out) {
     const hone_sinfo *data;
     HONE_TRY(onnx_info(r, &x, &data));
     int64_t channels = data->rank < 3 ? 0 : hone_expr_const(data->shape[1]);
-    if (channels < 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the number of channels of the data must be known");
-    }
-    if (groups < 1 || channels < 1 || channels % groups != 0) {
+    bool divides = channels < 0 || (channels > 0 && groups > 0 && channels % groups == 0);
+    if (groups < 1 || !divides) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld channels cannot be divided into %lld groups",
                           (long long)channels, (long long)groups);
     }
-    const hone_expr *rest = hone_extent_int(&r->ir, channels / groups);
+    const hone_expr *rest = hone_extent_div(&r->ir, data->shape[1], groups);
     for (int32_t i = 2; i < data->rank; i++)
         rest = hone_extent_mul(&r->ir, rest, data->shape[i]);
     const hone_expr *shape[] = {data->shape[0], hone_extent_int(&r->ir, groups), rest};

@@ -9,6 +9,11 @@
     "node Gather s,three -> w\nnode Add h,w -> e\nnode Unsqueeze h,first -> hs\n"                  \
     "node Unsqueeze e,first -> es\n"
 
+/* x as t, whose channels are C, and as many ones in b. */
+#define CHANNELS(shape, perm)                                                                      \
+    "opset 21\ninput x f32 " shape "\nnode Transpose x -> t perm=" perm "\nnode Shape t -> s\n"    \
+    "const i i64 1 = 1\nnode Gather s,i -> n\nconst o f32 1 = 1\nnode Expand o,n -> b\n"
+
 static const value_row rows[] = {
     ROW("what is left of the elements beside a size that they do not divide by",
         "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
@@ -36,6 +41,24 @@ static const value_row rows[] = {
         "opset 13\ninput x f32 1,1,1,1,N\nconst f i64 1 = -1\nnode Reshape x,f -> b\n"
         "const q f32 1,1,1 = 1\nnode com.microsoft.MultiHeadAttention q,q,q,b -> y num_heads=1",
         "5,6,7,8", "!3"),
+    ROW("CumSum along an axis that comes later",
+        "opset 14\ninput x f32 2,2\nconst f i64 1 = -1\nnode Reshape x,f -> v\n"
+        "node ArgMax v -> a axis=0 keepdims=0\nnode CumSum x,a -> y exclusive=1 reverse=1",
+        "1,9,3,4", "9,0,4,0"),
+    ROW("counted from the end",
+        "opset 14\ninput x f32 2,2\nconst f i64 1 = -1\nnode Reshape x,f -> v\n"
+        "node ArgMax v -> b axis=0 keepdims=0\nnode Neg b -> a\nnode CumSum x,a -> y",
+        "1,2,9,4", "1,2,10,6"),
+    ROW("and one that is not there",
+        "opset 14\ninput x f32 2,2\nconst f i64 1 = -1\nnode Reshape x,f -> v\n"
+        "node ArgMax v -> a axis=0 keepdims=0\nnode CumSum x,a -> y",
+        "1,2,9,4", "!is outside"),
+    ROW("GroupNormalization of a number of channels that comes later",
+        CHANNELS("1,1,C", "[0,2,1]") "node GroupNormalization t,b,b -> y num_groups=1 epsilon=0.0",
+        "3,5", "0,2"),
+    ROW("which the groups must divide",
+        CHANNELS("1,1,1,C", "[0,3,1,2]") "node GroupNormalization t,b,b -> y num_groups=2", "3,5,6",
+        "!3"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
     ROW("Conv of taps far from each other over sizes that come later",
