@@ -26,6 +26,9 @@ hone_status onnx_convert_channels_last(onnx_reader *r, bool is_last,
                                        hone_status (*convert)(onnx_reader *r, hone_garg *out),
                                        hone_garg *out);
 
+/* A convolution, what is added to it (input 3), and an activation. */
+hone_status onnx_convert_fused_conv(onnx_reader *r, hone_garg *out);
+
 /* A product of whole numbers with exact sums, as floats: (a - zero_a) (b - zero_b) scale_a scale_b
  * + bias. The zero points and the bias may be NONE. */
 typedef struct onnx_factors {
@@ -109,6 +112,8 @@ typedef struct onnx_attention {
 /* What the queries take of the values, [batch, heads, sequence, size]; stages: the products, these
  * after the cap, with the bias, and the weights. */
 hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_garg stages[4]);
+/* What the products are multiplied by: what the node says, or 1 / sqrt(size) of the queries. */
+hone_status onnx_attention_scale(onnx_reader *r, onnx_attention *a);
 /* [batch, sequence, heads * size] as [batch, heads, sequence, size], and the other way. */
 hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_garg *out);
 hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);

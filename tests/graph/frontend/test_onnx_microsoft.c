@@ -1,5 +1,6 @@
 /* tests/graph/frontend/test_onnx_microsoft.c - operators of the domain com.microsoft, by the
- * numbers that onnxruntime gives. */
+ * numbers that onnxruntime gives, or, where no processor of its computes them, those that their
+ * definitions have for them (more are drawn beside it: tests/peer/onnx_models/). */
 #include "tests/graph/frontend/value_rows.h"
 
 static const value_row rows[] = {
@@ -185,6 +186,57 @@ static const value_row rows[] = {
         "const b u8 = 9\nconst t f32 = 1\nconst v u8 = 4\n"
         "node com.microsoft.QLinearWhere c,x,s,z,b,t,v,t,v -> y",
         "7,1", "6,9"),
+    ROW("distances of T5 in buckets, both ways; the table lies turned",
+        "input x f32 4,2\nconst n i64 1 = 5\n"
+        "node com.microsoft.RelativePositionBias x,n,n -> y is_bidirectional=1 max_distance=4",
+        "0,1,2,3,4,5,6,7",
+        "0,3,3,3,3,1,0,3,3,3,1,1,0,3,3,1,1,1,0,3,1,1,1,1,0,"
+        "4,7,7,7,7,5,4,7,7,7,5,5,4,7,7,5,5,5,4,7,5,5,5,5,4"),
+    ROW("and those to what was before, of a length that comes later",
+        "input x f32 1,1,1,L\nconst t f32 4,2 = 0,1,2,3,4,5,6,7\nnode Shape x -> s\n"
+        "const k i64 = 3\nnode Gather s,k -> n\n"
+        "node com.microsoft.RelativePositionBias t,n,n -> y max_distance=4",
+        "9,9,9", "0,0,0,1,0,0,2,1,0,4,4,4,5,4,4,6,5,4"),
+    ROW("distances behind gates that are half open",
+        "input x f32 1,2,2\nconst b f32 2 = -1,-2\nconst p f32 1,2,1,1 = 8,16\n"
+        "const w f32 1,4 = 0,0,0,0\nconst c f32 4 = 0,0,0,0\nconst a f32 1,2,1,1 = 2,4\n"
+        "node com.microsoft.GatedRelativePositionBias x,b,p,w,c,a -> y num_heads=2",
+        "1,2,3,4", "16,16,40,40"),
+    ROW("a convolution of channels that come last, as filters' do",
+        "input x f32 1,1,2,2\nconst w f32 1,1,2,2 = 1,10,100,1000\n"
+        "node com.microsoft.NhwcConv x,w -> y kernel_shape=[1,2]",
+        "1,2,3,4", "4321"),
+    ROW("and one with more to add behind it, of the standard's filters",
+        "input x f32 1,1,2,2\nconst w f32 2,2,1,1 = 1,10,-1,0\nconst z f32 1,1,2,2 = 1,2,3,4\n"
+        "node com.microsoft.NhwcFusedConv x,w,,z -> y activation='Relu'",
+        "1,2,3,4", "22,1,46,1"),
+    ROW("a product and its Gelu",
+        "input x f32 1,2\nconst w f32 2,2 = 1,0,0,1\nconst b f32 2 = 10,-40\n"
+        "node com.microsoft.GemmFastGelu x,w,b -> y",
+        "20,0", "30,0"),
+    ROW("keys between a begin and an end",
+        "input x f32 1,3,1\nconst w f32 1,3 = 0,0,1\nconst b f32 3 = 0,0,0\n"
+        "const m i32 2 = 3,1\nnode com.microsoft.Attention x,w,b,m -> y, num_heads=1",
+        "1,2,4", "3,3,3"),
+    ROW("one query beside a cache that is longer than what is in it",
+        "input x f32 1,1,1\nconst q f32 1,1,1 = 0\nconst c f32 1,1,3,1 = 4,9,9\n"
+        "const p i32 1 = 1\nnode com.microsoft.DecoderMaskedMultiHeadAttention q,q,x,,,c,c,p -> "
+        "o,,v num_heads=1 past_present_share_buffer=1\nconst f i64 1 = -1\nnode Reshape o,f -> a\n"
+        "node Reshape v,f -> b\nnode Concat a,b -> y axis=0",
+        "6", "5,4,6,9"),
+    ROW("the cache of another beam",
+        "input x f32 2,1,1\nconst q f32 2,1,1 = 0,0\nconst c f32 2,1,2,1 = 4,9,8,9\n"
+        "const p i32 1 = 1\nconst w i32 1 = 2\nconst i i32 1,2,2 = 1,0,1,0\n"
+        "node com.microsoft.DecoderMaskedMultiHeadAttention q,q,x,,,c,c,p,w,i -> y "
+        "num_heads=1 past_present_share_buffer=1",
+        "6,2", "7,5"),
+    ROW("what was said is not said again",
+        "input x f32 1,3\nconst i i64 1,5 = 0,1,2,0,1\n"
+        "node com.microsoft.NGramRepeatBlock i,x -> y ngram_size=3",
+        "1,2,3", "1,2,-inf"),
+    ROW("slices with their items behind",
+        "input x f32 5,1\nnode com.microsoft.UnfoldTensor x -> y dim=0 size=2 step=3", "1,2,3,4,5",
+        "1,2,4,5"),
 };
 
 int main(void) {

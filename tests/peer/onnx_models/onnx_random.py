@@ -28,6 +28,7 @@ import onnx_graphs
 import onnx_microsoft
 import onnx_microsoft_contrib
 import onnx_microsoft_fused
+import onnx_microsoft_newer
 import onnx_microsoft_quantised
 import onnx_narrow
 import onnx_neural
@@ -45,7 +46,8 @@ TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE, *
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
                 for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE,
                                      **onnx_microsoft_quantised.TABLE,
-                                     **onnx_microsoft_contrib.TABLE}.items()}
+                                     **onnx_microsoft_contrib.TABLE,
+                                     **onnx_microsoft_newer.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",

@@ -45,6 +45,19 @@ static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     return onnx_convert_channels_last(r, true, plain_pool, out);
 }
 
+/* Filters have their channels last, too, as the optimiser writes them. */
+static hone_status convert_nhwc_conv(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
+    HONE_TRY(move_channels(r, false, &r->inputs[1]));
+    return onnx_convert_channels_last(r, true, onnx_convert_fused_conv, out);
+}
+
+/* What is added has its channels last; filters are those of the standard. */
+static hone_status convert_nhwc_fused(onnx_reader *r, hone_garg *out) {
+    if (onnx_has_input(r, 3)) HONE_TRY(move_channels(r, false, &r->inputs[3]));
+    return onnx_convert_channels_last(r, true, onnx_convert_fused_conv, out);
+}
+
 /* ---- groups of channels ---- */
 
 /* [C] or [N, C] as it lies over [N, C, spatial...]; what has all dimensions is moved. */
@@ -129,8 +142,11 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 const onnx_converter onnx_channels_last_converters[] = {
     {"QLinearConv", convert_conv, 8, 9, 1, WINDOW " channels_last group", NULL},
-    {"NhwcMaxPool",            convert_pool, 1, 1, 1, WINDOW " ceil_mode", NULL},
-    {"GroupNorm",            convert_group_norm, 3, 3, 1, GROUPS, NULL},
-    {"SkipGroupNorm",         convert_group_norm, 4, 5, 2, GROUPS, NULL},
-    {0},
+    {"NhwcConv",            convert_nhwc_conv, 2, 3, 1, WINDOW " group", NULL},
+    {"NhwcFusedConv",            convert_nhwc_fused, 2, 4, 1, WINDOW " activation activation_params group",
+     NULL},
+    {"NhwcMaxPool",         convert_pool, 1, 1, 1, WINDOW " ceil_mode", NULL},
+    {"GroupNorm",    convert_group_norm, 3, 3, 1, GROUPS, NULL},
+    {"SkipGroupNorm",            convert_group_norm, 4, 5, 2, GROUPS, NULL},
+    {0           },
 };

@@ -59,7 +59,7 @@ static hone_status activate(onnx_reader *r, const activation *a, hone_garg *io) 
 }
 
 /* What is added before the activation comes as input 3. */
-static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
+hone_status onnx_convert_fused_conv(onnx_reader *r, hone_garg *out) {
     activation a = {.count = 0};
     const Onnx__AttributeProto *params = onnx_attr(r, "activation_params");
     HONE_TRY(onnx_attr_text(r, "activation", "", a.name));
@@ -164,10 +164,11 @@ static hone_status convert_quantised_embedding(onnx_reader *r, hone_garg *out) {
 #define CONV_ATTRS "auto_pad dilations group kernel_shape pads strides"
 
 const onnx_converter onnx_fused_converters[] = {
-    {"FusedConv", convert_conv, 2, 4, 1, CONV_ATTRS " activation activation_params", NULL},
+    {"FusedConv", onnx_convert_fused_conv, 2, 4, 1, CONV_ATTRS " activation activation_params",
+     NULL},
     {"FusedGemm",          convert_gemm, 2, 3, 1,
      "activation activation_alpha activation_beta activation_gamma alpha beta transA transB", NULL},
     {"EmbedLayerNormalization",          convert_embedding, 1, 9, 3, "epsilon mask_index_type", NULL},
-    {"QEmbedLayerNormalization",       convert_quantised_embedding, 1, 18, 2, "epsilon", NULL},
+    {"QEmbedLayerNormalization",        convert_quantised_embedding, 1, 18, 2, "epsilon", NULL},
     {0},
 };

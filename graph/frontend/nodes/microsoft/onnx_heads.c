@@ -24,6 +24,26 @@ static onnx_attention no_attention(void) {
 
 /* ---- masks ---- */
 
+/* Two lists, one behind the other: where the keys of each of the batch end, and where they begin.
+ */
+static hone_status within_ends(onnx_reader *r, hone_garg lists, const hone_sinfo *k,
+                               hone_garg *out) {
+    const hone_expr *one = hone_extent_int(&r->ir, 1), *two = hone_extent_int(&r->ir, 2);
+    const hone_expr *apart[] = {two, k->shape[0], one, one, one},
+                    *whole[] = {k->shape[0], one, one, one};
+    hone_garg places, ends[2], begins;
+    HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
+    HONE_TRY(onnx_emit_cast(r, lists, HONE_DTYPE_I64, &lists));
+    HONE_TRY(onnx_emit_reshape(r, lists, 5, apart, &lists));
+    for (int64_t i = 0; i < 2; i++) {
+        HONE_TRY(onnx_emit_slice(r, lists, 0, i, i + 1, &ends[i]));
+        HONE_TRY(onnx_emit_reshape(r, ends[i], 4, whole, &ends[i]));
+    }
+    HONE_TRY(onnx_emit2(r, "less", places, ends[0], out));
+    HONE_TRY(onnx_emit2(r, "greater_equal", places, ends[1], &begins));
+    return onnx_emit2(r, "logical_and", *out, begins, out);
+}
+
 /* Which keys count, by the form of the mask: true where they do. */
 static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attention *a,
                              hone_garg *out) {
@@ -32,6 +52,9 @@ static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attentio
     HONE_TRY(onnx_input_info(r, input, &mask));
     HONE_TRY(onnx_info(r, &a->k, &k));
     const hone_expr *one = hone_extent_int(&r->ir, 1);
+    const hone_expr *twice = hone_extent_mul(&r->ir, k->shape[0], hone_extent_int(&r->ir, 2));
+    if (mask->rank == 1 && hone_extent_same(mask->shape[0], twice))
+        return within_ends(r, r->inputs[input], k, out);
     if (mask->rank == 1 && hone_extent_same(mask->shape[0], k->shape[0])) { /* how many */
         const hone_expr *shape[] = {mask->shape[0], one, one, one};
         HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
@@ -77,7 +100,7 @@ static hone_status finish(onnx_reader *r, const operands *at, onnx_attention *a,
     return onnx_join_heads(r, out);
 }
 
-static hone_status read_scale(onnx_reader *r, onnx_attention *a) {
+hone_status onnx_attention_scale(onnx_reader *r, onnx_attention *a) {
     const hone_sinfo *info;
     double scale;
     HONE_TRY(onnx_info(r, &a->q, &info));
@@ -114,7 +137,7 @@ static hone_status take_apart(onnx_reader *r, hone_garg all, onnx_attention *a) 
         HONE_TRY(onnx_split_heads(r, *parts[i], heads, parts[i]));
         at += sizes[i];
     }
-    return read_scale(r, a);
+    return onnx_attention_scale(r, a);
 }
 
 /* Half of what came before, in front of what is new. */
@@ -283,7 +306,7 @@ static hone_status convert_multi_head(onnx_reader *r, hone_garg *out) {
                           "a length of the past (input 8) or a beam (input 9)");
     HONE_TRY(size_bias(r));
     HONE_TRY(take_inputs(r, heads, &a));
-    HONE_TRY(read_scale(r, &a));
+    HONE_TRY(onnx_attention_scale(r, &a));
     if (onnx_has_input(r, at.past)) {
         HONE_TRY(onnx_input_info(r, at.past, &past));
         a.past = past->rank == 4 ? hone_expr_const(past->shape[2]) : -1;
@@ -522,7 +545,7 @@ static hone_status convert_grouped(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "kv_num_heads", 0, &g.served));
     HONE_TRY(onnx_attr_float(r, "softcap", 0, &g.a.softcap));
     HONE_TRY(take_grouped(r, &g));
-    HONE_TRY(read_scale(r, &g.a));
+    HONE_TRY(onnx_attention_scale(r, &g.a));
     HONE_TRY(read_sink(r, &g));
     HONE_TRY(read_lengths(r, &g));
     HONE_TRY(normalise_new(r, &g));

@@ -15,6 +15,12 @@ static hone_status convert_quick_gelu(onnx_reader *r, hone_garg *out) {
     return onnx_emit_swish(r, 1.702, out);
 }
 
+static hone_status convert_gemm_gelu(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, 0, NULL, out));
+    if (onnx_has_input(r, 2)) HONE_TRY(onnx_emit2(r, "add", *out, r->inputs[2], out));
+    return onnx_emit1(r, "nn.gelu_tanh", *out, out);
+}
+
 /* Where attributes of the node say so: the first dimension goes behind those of the batch, which it
  * stands in front of, and then the last two change places; of what has so many dimensions. */
 static hone_status turn_side(onnx_reader *r, const char *batch, const char *last, hone_garg *io) {
@@ -214,15 +220,16 @@ const onnx_converter onnx_microsoft_converters[] = {
     {"Gelu",     convert_bias_gelu, 1, 1, 1, "", NULL},
     {"BiasGelu",         convert_bias_gelu, 2, 2, 1, "", NULL},
     {"FastGelu",         convert_bias_gelu, 1, 2, 1, "", NULL},
-    {"QuickGelu",      convert_quick_gelu, 1, 1, 1, "alpha", NULL},
-    {"FusedMatMul", convert_fused_matmul, 2, 2, 1, "alpha transA transB transBatchA transBatchB",
+    {"GemmFastGelu",      convert_gemm_gelu, 2, 3, 1, "", NULL},
+    {"QuickGelu", convert_quick_gelu, 1, 1, 1, "alpha", NULL},
+    {"FusedMatMul",         convert_fused_matmul, 2, 2, 1, "alpha transA transB transBatchA transBatchB",
      NULL},
     {"TransposeMatMul",         convert_fused_matmul, 2, 2, 1, "alpha transA transB", NULL},
-    {"SkipLayerNormalization",         convert_skip_norm, 3, 5, 4, "epsilon", NULL},
-    {"SkipSimplifiedLayerNormalization",      convert_skip_norm, 3, 4, 4, "epsilon", NULL},
-    {"MatMulNBits", convert_matmul_bits, 3, 6, 1,
+    {"SkipLayerNormalization",      convert_skip_norm, 3, 5, 4, "epsilon", NULL},
+    {"SkipSimplifiedLayerNormalization", convert_skip_norm, 3, 4, 4, "epsilon", NULL},
+    {"MatMulNBits",         convert_matmul_bits, 3, 6, 1,
      "K N accuracy_level bits block_size weight_prepacked", NULL},
     {"RotaryEmbedding",         convert_rotary, 4, 4, 1,
      "interleaved is_packed_batching num_heads rotary_embedding_dim scale", NULL},
-    {0        },
+    {0     },
 };
