@@ -294,8 +294,29 @@ static hone_status find_inside(onnx_reader *r, hone_garg condition, const onnx_c
     return HONE_OK;
 }
 
+static int32_t rank_of(const hone_sinfo *info, uint32_t i) {
+    if (info && info->kind == HONE_SINFO_TUPLE)
+        info = i < info->field_count ? info->fields[i] : NULL;
+    return is_shape_known(info) ? info->rank : -1;
+}
+
+/* Results have other numbers of dimensions; *out_place: the first one that does. */
+static bool ranks_differ(const onnx_reader *r, const branch *then, const branch *otherwise,
+                         uint32_t *out_place) {
+    const hone_sinfo *yes = result_of(r, then), *no = result_of(r, otherwise);
+    if (!yes || !no || yes->kind != no->kind) return false;
+    uint32_t count = yes->kind == HONE_SINFO_TUPLE ? yes->field_count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t a = rank_of(yes, i), b = rank_of(no, i);
+        *out_place = i;
+        if (a >= 0 && b >= 0 && a != b) return true;
+    }
+    return false;
+}
+
 static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, branch *otherwise,
-                             hone_garg *out) {
+                             bool can_end, hone_garg *out) {
+    uint32_t place;
     onnx_captured captured = {0};
     hone_garg *flat;
     fits none = {0}, found = {0};
@@ -306,6 +327,10 @@ static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, 
     then->fits = otherwise->fits = &none;
     HONE_TRY(make_both(r, &captured, false, then, otherwise));
     HONE_TRY(check_alike(then, otherwise));
+    if (can_end && ranks_differ(r, then, otherwise, &place)) {
+        r->ends_in_branches = true;
+        return HONE_OK;
+    }
     HONE_TRY(find_fits(r, condition, then, otherwise, &found));
     then->fits = otherwise->fits = &found;
     HONE_TRY(find_inside(r, condition, &captured, then, otherwise, &found));
@@ -316,8 +341,71 @@ static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, 
     return HONE_OK;
 }
 
+/* ---- with all that comes behind ---- */
+
+/* The branch as what there is; that the condition is so is checked when the model runs. */
+static hone_status take_one(onnx_reader *r, hone_garg condition, bool is_then,
+                            const Onnx__GraphProto *graph, hone_garg *out) {
+    const hone_expr *one = hone_extent_int(&r->ir, 1), *wanted = hone_extent_int(&r->ir, is_then);
+    HONE_TRY(onnx_as_tensor(r, &condition));
+    HONE_TRY(onnx_emit_cast(r, condition, HONE_DTYPE_I64, &condition));
+    HONE_TRY(onnx_emit_reshape(r, condition, 1, &one, &condition));
+    HONE_TRY(onnx_find_sizes(r, condition, 1, 1, &wanted));
+    return onnx_read_inside(r, graph, 0, NULL, out);
+}
+
+/* Which of both gives as many dimensions as output i is declared with: 1, 0, or -1. */
+static int declared_branch(const onnx_reader *r, const branch *then, const branch *otherwise,
+                           uint32_t i) {
+    const Onnx__TypeProto *type = i < then->graph->n_output ? then->graph->output[i]->type : NULL;
+    bool is_said = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                   type->tensor_type && type->tensor_type->shape;
+    if (!is_said) return -1;
+    int64_t rank = (int64_t)type->tensor_type->shape->n_dim;
+    if (rank_of(result_of(r, then), i) == rank) return 1;
+    return rank_of(result_of(r, otherwise), i) == rank ? 0 : -1;
+}
+
+static bool is_misfit(hone_status st) {
+    return st &&
+           (hone_status_code(st) == HONE_CODE_TYPE || hone_status_code(st) == HONE_CODE_INVALID);
+}
+
+hone_status onnx_convert_branches(onnx_reader *r, hone_garg condition,
+                                  const Onnx__GraphProto *then_graph,
+                                  const Onnx__GraphProto *else_graph, hone_garg *out) {
+    const fits none = {0};
+    branch then = {.graph = then_graph, .fits = &none},
+           otherwise = {.graph = else_graph, .fits = &none};
+    onnx_captured captured = {0};
+    uint32_t place;
+    HONE_TRY(onnx_as_scalar(r, &condition));
+    HONE_TRY(onnx_capture(r, then_graph, &captured));
+    HONE_TRY(onnx_capture(r, else_graph, &captured));
+    hone_status yes = make_branch(r, &captured, "main_then", false, &then);
+    hone_status no = yes && !is_misfit(yes)
+                         ? HONE_OK
+                         : make_branch(r, &captured, "main_else", false, &otherwise);
+    if ((yes && no) || (yes && !is_misfit(yes)) || (no && !is_misfit(no))) {
+        hone_status_free(yes ? no : HONE_OK);
+        return yes ? yes : no;
+    }
+    if (yes || no) {
+        const bool is_then = yes == HONE_OK;
+        hone_status_free(hone_status_join(yes, no));
+        return take_one(r, condition, is_then, is_then ? then_graph : else_graph, out);
+    }
+    if (ranks_differ(r, &then, &otherwise, &place)) {
+        int which = declared_branch(r, &then, &otherwise, place);
+        if (which < 0) return refuse_shapes(place);
+        return take_one(r, condition, which == 1, which ? then_graph : else_graph, out);
+    }
+    return read_both(r, condition, &then, &otherwise, false, out);
+}
+
 static hone_status convert_if(onnx_reader *r, hone_garg *out) {
     branch then = {0}, otherwise = {0};
+    const bool can_end = r->can_end_early;
     bool is_true;
     HONE_TRY(onnx_attr_graph(r, "then_branch", &then.graph));
     HONE_TRY(onnx_attr_graph(r, "else_branch", &otherwise.graph));
@@ -330,7 +418,7 @@ static hone_status convert_if(onnx_reader *r, hone_garg *out) {
     if (onnx_known_truth(r, &r->inputs[0], &is_true)) {
         return onnx_read_inside(r, is_true ? then.graph : otherwise.graph, 0, NULL, out);
     }
-    return read_both(r, r->inputs[0], &then, &otherwise, out);
+    return read_both(r, r->inputs[0], &then, &otherwise, can_end, out);
 }
 
 const onnx_converter onnx_branch_converters[] = {

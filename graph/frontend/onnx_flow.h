@@ -25,6 +25,22 @@ HONE_NODISCARD hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphPro
                                             uint32_t input_count, const hone_garg *inputs,
                                             hone_garg *outputs);
 
+/* What comes behind a node, in the graph whose outputs are the goal. */
+typedef struct onnx_rest {
+    size_t count;
+    Onnx__NodeProto *const *nodes;
+    const Onnx__GraphProto *graph;
+} onnx_rest;
+/* An if whose branches differ in their numbers of dimensions, with what comes behind it
+ * (onnx_rest.c); its condition is input 0. */
+HONE_NODISCARD hone_status onnx_convert_rest(onnx_reader *r, const Onnx__NodeProto *node,
+                                             const onnx_rest *rest);
+/* An if of graphs that end with all that there is: the outputs that are declared tell which one is
+ * taken where they differ in their numbers of dimensions, or one of them is wrong. */
+HONE_NODISCARD hone_status onnx_convert_branches(onnx_reader *r, hone_garg condition,
+                                                 const Onnx__GraphProto *then,
+                                                 const Onnx__GraphProto *otherwise, hone_garg *out);
+
 /* Names that graphs take from outside, and the values that they stand for. */
 typedef struct onnx_captured {
     const char **names;

@@ -105,7 +105,7 @@ static hone_status read_body(onnx_reader *r, const onnx_call *call, const hone_g
     const Onnx__FunctionProto *f = call->function;
     HONE_TRY(enter(r, call, args));
     HONE_TRY(onnx_set_opset(r, f->n_opset_import, f->opset_import));
-    HONE_TRY(onnx_convert_nodes(r, f->n_node, f->node));
+    HONE_TRY(onnx_convert_nodes(r, f->n_node, f->node, NULL));
     return find_results(r, call, out);
 }
 

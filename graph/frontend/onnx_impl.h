@@ -21,7 +21,9 @@ hone_status onnx_at_node(const Onnx__NodeProto *node, hone_status st);
 HONE_NODISCARD hone_status onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *graph);
 /* When a function is complete. */
 void onnx_end_blocks(onnx_reader *r);
-hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes);
+/* graph: whose nodes these are, to the end; or NULL. */
+hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes,
+                               const Onnx__GraphProto *graph);
 /* The version of the standard's operators that holds from now on; as before where none is named. */
 hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets);
 /* UNSUPPORTED: names all operators of the model that are not implemented. */

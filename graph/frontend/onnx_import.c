@@ -189,6 +189,7 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
         HONE_TRY(onnx_convert_text(r, outputs));
     else if (!onnx_fold_known(r, outputs))
         HONE_TRY(onnx_convert_rounded(r, row, outputs));
+    if (r->ends_in_branches) return HONE_OK;
     HONE_TRY(hone_ir_finish(&r->ir));
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;
@@ -198,12 +199,22 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     return define_unimplemented(r, node, row->most_outputs);
 }
 
-hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes) {
+static hone_status convert_any(onnx_reader *r, const Onnx__NodeProto *node) {
+    const Onnx__FunctionProto *function = onnx_find_function(r->model, node);
+    return function ? onnx_convert_call(r, node, function) : convert_node(r, node);
+}
+
+hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes,
+                               const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < count; i++) {
-        const Onnx__FunctionProto *function = onnx_find_function(r->model, nodes[i]);
-        hone_status st =
-            function ? onnx_convert_call(r, nodes[i], function) : convert_node(r, nodes[i]);
+        const onnx_rest rest = {count - i - 1, nodes + i + 1, graph};
+        r->can_end_early = graph != NULL;
+        hone_status st = convert_any(r, nodes[i]);
+        const bool is_end = r->ends_in_branches;
+        r->ends_in_branches = false;
+        if (!st && is_end) st = onnx_convert_rest(r, nodes[i], &rest);
         if (st) return onnx_at_node(nodes[i], st);
+        if (is_end) return HONE_OK;
     }
     return HONE_OK;
 }
@@ -404,14 +415,14 @@ static hone_status read_initializers(onnx_reader *r, const Onnx__GraphProto *gra
 
 hone_status onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *graph) {
     HONE_TRY(read_initializers(r, graph));
-    return onnx_convert_nodes(r, graph->n_node, graph->node);
+    return onnx_convert_nodes(r, graph->n_node, graph->node, graph);
 }
 
 static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
     HONE_TRY(read_initializers(r, graph));
     r->initializer_count = r->arg_count;
     HONE_TRY(onnx_read_inputs(r, graph));
-    HONE_TRY(onnx_convert_nodes(r, graph->n_node, graph->node));
+    HONE_TRY(onnx_convert_nodes(r, graph->n_node, graph->node, graph));
     HONE_TRY(read_outputs(r, graph));
     onnx_end_blocks(r);
     return HONE_OK;

@@ -73,6 +73,9 @@ typedef struct onnx_reader {
     struct onnx_items *items; /* of vectors of which some are known (onnx_sizes.c) */
     uint32_t items_count, items_capacity;
     uint32_t inside_count;            /* how often a graph of a node was read */
+    uint32_t rest_depth;              /* ifs whose rest is being read in their branches */
+    bool can_end_early;               /* the nodes that are read are those of a graph to its end */
+    bool ends_in_branches;            /* an if takes what comes behind it along */
     const Onnx__NodeProto *node;      /* being converted */
     const struct onnx_converter *row; /* its converter */
     uint32_t input_count;             /* its inputs; absent ones are HONE_GARG_NONE */

@@ -14,7 +14,30 @@
     "opset 21\ninput x f32 " shape "\nnode Transpose x -> t perm=" perm "\nnode Shape t -> s\n"    \
     "const i i64 1 = 1\nnode Gather s,i -> n\nconst o f32 1 = 1\nnode Expand o,n -> b\n"
 
+/* x without its axis, where that is 1, as t: what exporters write for a squeeze. */
+#define SQUEEZED(shape, axis, t)                                                                   \
+    "opset 13\ninput x f32 " shape "\nconst a i64 1 = " axis "\nconst one i64 1 = 1\n"             \
+    "node Shape x -> s\nnode Gather s,a -> n\nnode Equal n,one -> e\nconst o i64 1 = 0\n"          \
+    "node Squeeze e,o -> c\nbody then_branch\nnode Squeeze x,a -> p\noutput p\nend\n"              \
+    "body else_branch\nnode Identity x -> q\noutput q\nend\nnode If c -> " t "\n"
+
 static const value_row rows[] = {
+    ROW("a size of 1 goes where there is one, and what comes behind takes either",
+        SQUEEZED("2,N,2", "1", "t") "const f i64 1 = -1\nnode Neg t -> u\nnode Reshape u,f -> y",
+        "1,2,5,4", "-1,-2,-5,-4"),
+    ROW("two of them, one behind the other",
+        SQUEEZED("1,N,2", "1",
+                 "t") "body then_branch\nnode Neg t -> l\noutput l\nend\n"
+                      "body else_branch\nnode Unsqueeze t,o -> m\noutput m\nend\nnode If c -> u\n"
+                      "node ReduceSum u -> v keepdims=0\nnode Add v,v -> y",
+        "1,2", "-6"),
+    ROW("what comes behind takes no more dimensions",
+        SQUEEZED("2,N,2", "1", "t") "node Transpose t -> y perm=[1,0]", "1,2,5,4", "1,5,2,4"),
+    ROW("where there are more is no answer",
+        SQUEEZED("2,1,N", "2", "t") "node Transpose t -> y perm=[1,0]", "1,2,5,4", "!1"),
+    ROW("the output says which it is", SQUEEZED("2,N,2", "1", "y") "output y f32 2,2", "1,2,5,4",
+        "1,2,5,4"),
+
     ROW("what is left of the elements beside a size that they do not divide by",
         "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
         "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"
@@ -58,7 +81,7 @@ static const value_row rows[] = {
         "3,5", "0,2"),
     ROW("which the groups must divide",
         CHANNELS("1,1,1,C", "[0,3,1,2]") "node GroupNormalization t,b,b -> y num_groups=2", "3,5,6",
-        "!3"),
+        "!number of"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
     ROW("Conv of taps far from each other over sizes that come later",
