@@ -297,6 +297,8 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
         return LLVMBuildICmp(g->builder, int_predicate((hone_op)e->op, true), gen_index(g, a),
                              gen_index(g, b), "");
     }
+    LLVMValueRef lanes = gen_bounded_lanes(g, e);
+    if (lanes) return lanes;
     bool is_logic = e->op == HONE_OP_AND || e->op == HONE_OP_OR;
     /* numbers go around it also where they need not: steps of an arg-max seldom change it */
     if (is_logic && e->dtype.lanes == 1 && hone_expr_may_fail(b)) return short_circuit(g, e);

@@ -177,6 +177,10 @@ void gen_mark_rare(gen *g, const hone_expr *e, LLVMValueRef select);
 /* index.c: integer expressions as mathematical integers in i64 */
 LLVMValueRef gen_index(gen *g, const hone_expr *e);
 
+/* bounded.c: lanes of a row of numbers that are below a bound, or not; NULL where e compares
+ * something else. */
+LLVMValueRef gen_bounded_lanes(gen *g, const hone_expr *e);
+
 /* access.c */
 LLVMValueRef gen_load(gen *g, const hone_expr *e);
 LLVMValueRef gen_load_stored(gen *g, const hone_expr *e); /* in storage form */

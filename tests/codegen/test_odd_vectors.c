@@ -1,6 +1,11 @@
 /* tests/codegen/test_odd_vectors.c - vectors of any length, read with any small stride, against the
- * interpreter: what fills a register in part, and what is shuffled out of dense loads. */
+ * interpreter: what fills a register in part, what is shuffled out of dense loads, and which lanes
+ * are below a bound. */
+#include <stdio.h>
+#include <string.h>
+
 #include "ir/te/te.h"
+#include "ir/text/read/script.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 
@@ -59,6 +64,46 @@ static void every_length_and_stride(void **state) {
     }
 }
 
+/* Lanes of a row of numbers that compare so with one, which lies below, among and behind them; the
+ * row stands on either side. */
+static hone_status check_bounded(const hone_target *target, int lanes, int stride, const char *op,
+                                 bool is_wide, bool is_right) {
+    char text[1024], row[64], bound[32];
+    const char *of = is_wide ? "T.int64" : "T.int32";
+    hone_module *module;
+    const hone_member *member;
+    snprintf(row, sizeof row, "n * %s(3) - %s(90) + j * %s(%d)", of, of, of, stride);
+    snprintf(bound, sizeof bound, "%s(7)", of);
+    snprintf(text, sizeof text,
+             "from tvm.script import tir as T\n"
+             "@T.prim_func\n"
+             "def main(A: T.Buffer((64, %d), \"float32\"), Y: T.Buffer((64, %d), \"float32\")):\n"
+             "    for n in range(%s(64)):\n"
+             "        for j in T.vectorized(%s(%d)):\n"
+             "            Y[n, j] = T.if_then_else(%s %s %s, A[n, j], T.float32(0))\n",
+             lanes, lanes, of, of, lanes, is_right ? bound : row, op, is_right ? row : bound);
+    HONE_TRY(hone_script_parse(text, strlen(text), "bounded", &module));
+    hone_status st = hone_module_pick(module, NULL, &member);
+    if (!st) st = test_compare(member->func, target, (uint64_t)lanes, 0);
+    hone_module_release(module);
+    return hone_status_annotate(st, "%d lanes, stride %d, %s", lanes, stride, op);
+}
+
+static void lanes_below_a_bound(void **state) {
+    const struct target_row *row = *state;
+    static const char *const ops[] = {"<", "<=", ">", ">="};
+    static const int lengths[] = {3, 5, 8, 13, 16, 32, 48, 64};
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse(row->target, &target));
+    for (size_t i = 0; i < HONE_COUNT(lengths) * HONE_COUNT(ops); i++) {
+        for (int stride = 1; stride <= 4; stride++) {
+            HONE_ASSERT_OK(check_bounded(&target, lengths[i / HONE_COUNT(ops)], stride,
+                                         ops[i % HONE_COUNT(ops)], i % 3 > 0, stride & 1));
+        }
+    }
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("codegen/odd vectors", target_rows, every_length_and_stride);
+    return HONE_RUN_ROWS("codegen/odd vectors", target_rows, every_length_and_stride) +
+           HONE_RUN_ROWS("codegen/bounded lanes", target_rows, lanes_below_a_bound);
 }

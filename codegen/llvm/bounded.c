@@ -1,0 +1,100 @@
+/* codegen/llvm/bounded.c - which lanes of a row of numbers are below a bound, or not: the masks of
+ * tails and borders whose sizes are not known.
+ *
+ *   i + [0, 1, 2, …] < n        is so for the first  n - i  lanes
+ *
+ * A number of lanes is computed once, as a scalar, and becomes a mask by a shift, or one comparison
+ * of words; a comparison of 64-bit indices would take a register for each eight lanes. */
+#include "codegen/llvm/gen.h"
+
+enum { FEW_LANES = 4, MOST_LANES = 64 };
+
+/* A row of numbers, first + lane * step, and what it is compared with. */
+typedef struct bounded {
+    const hone_expr *row, *bound;
+    hone_op op; /* row op bound */
+    int64_t step;
+    unsigned lanes;
+} bounded;
+
+static hone_op mirrored(hone_op op) {
+    switch (op) {
+    case HONE_OP_LT:
+        return HONE_OP_GT;
+    case HONE_OP_LE:
+        return HONE_OP_GE;
+    case HONE_OP_GT:
+        return HONE_OP_LT;
+    default:
+        return HONE_OP_LE;
+    }
+}
+
+static bool is_order(hone_op op) {
+    return op == HONE_OP_LT || op == HONE_OP_LE || op == HONE_OP_GT || op == HONE_OP_GE;
+}
+
+/* Rows whose numbers do not wrap; steps that divide by a shift. */
+static bool find(gen *g, const hone_expr *e, bounded *out) {
+    const hone_expr *a = e->args[0], *b = e->args[1];
+    bool is_mirrored = b->kind == HONE_EXPR_RAMP;
+    if (!is_order((hone_op)e->op) || !hone_dtype_is_int(a->dtype)) return false;
+    out->op = is_mirrored ? mirrored((hone_op)e->op) : (hone_op)e->op;
+    out->row = is_mirrored ? b : a;
+    out->bound = is_mirrored ? a : b;
+    out->lanes = e->dtype.lanes;
+    if (out->row->kind != HONE_EXPR_RAMP || out->bound->kind != HONE_EXPR_BROADCAST) return false;
+    out->step = hone_expr_const(out->row->args[1]);
+    bool is_shift = out->step > 0 && (out->step & (out->step - 1)) == 0;
+    if (!is_shift || out->step > INT32_MAX || out->lanes <= FEW_LANES || out->lanes > MOST_LANES)
+        return false;
+    const hone_expr *first = out->row->args[0];
+    const hone_expr *last =
+        hone_expr_int(&g->ir, first->dtype, out->step * (int64_t)(out->lanes - 1));
+    last = hone_expr_add(&g->ir, first, last);
+    return last && hone_arith_is_exact(&g->arith, last) &&
+           hone_arith_is_exact(&g->arith, out->bound->args[0]);
+}
+
+/* How many lanes are below the bound (or at it), from 0 to all of them. */
+static LLVMValueRef count_below(gen *g, const bounded *b) {
+    LLVMBuilderRef ir = g->builder;
+    bool takes_equal = b->op == HONE_OP_LE || b->op == HONE_OP_GT;
+    LLVMValueRef room =
+        LLVMBuildNSWSub(ir, gen_index(g, b->bound->args[0]), gen_index(g, b->row->args[0]), "");
+    room = LLVMBuildNSWAdd(ir, room, gen_i64(g, takes_equal ? b->step : b->step - 1), "");
+    room = LLVMBuildAShr(ir, room, gen_i64(g, __builtin_ctzll((unsigned long long)b->step)), "");
+    LLVMValueRef none = gen_i64(g, 0), all = gen_i64(g, b->lanes);
+    room = LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, room, none, ""), none, room, "");
+    return LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, room, all, ""), room, all, "");
+}
+
+/* A register for masks has as many bits. */
+static bool has_bits(const gen *g, unsigned lanes) {
+    bool is_long = lanes > 16;
+    return (lanes == 8 || lanes == 16 || lanes == 32) &&
+           hone_target_has_feature(g->target, is_long ? "avx512bw" : "avx512vl");
+}
+
+static LLVMValueRef first_lanes(gen *g, LLVMValueRef count, unsigned lanes) {
+    LLVMBuilderRef ir = g->builder;
+    if (has_bits(g, lanes)) {
+        LLVMValueRef one = gen_i64(g, 1), bits = LLVMBuildShl(ir, one, count, "");
+        bits = LLVMBuildTrunc(ir, LLVMBuildSub(ir, bits, one, ""),
+                              LLVMIntTypeInContext(g->context, lanes), "");
+        return LLVMBuildBitCast(ir, bits, LLVMVectorType(g->i1, lanes), "");
+    }
+    LLVMValueRef numbers[MOST_LANES];
+    for (unsigned i = 0; i < lanes; i++)
+        numbers[i] = gen_i32(g, (int32_t)i);
+    count = gen_splat(g, LLVMBuildTrunc(ir, count, g->i32, ""), lanes);
+    return LLVMBuildICmp(ir, LLVMIntSLT, LLVMConstVector(numbers, lanes), count, "");
+}
+
+LLVMValueRef gen_bounded_lanes(gen *g, const hone_expr *e) {
+    bounded b;
+    if (e->dtype.lanes <= 1 || !find(g, e, &b)) return NULL;
+    LLVMValueRef below = first_lanes(g, count_below(g, &b), b.lanes);
+    bool is_below = b.op == HONE_OP_LT || b.op == HONE_OP_LE;
+    return is_below ? below : LLVMBuildNot(g->builder, below, "");
+}
