@@ -3,7 +3,8 @@
  * conditions inside is made twice:
  *
  *   if every condition holds for every iteration of the tile: the tile without conditions
- *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long
+ *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long; rows
+ *         of sums in pieces (lower/loops/tail_rows.c)
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
  * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
@@ -135,13 +136,15 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
         all = lower_and(&v->scope.lower->ir, all, v->hoisted[i]);
     hone_node_id slow = hone_tree_copy(func, tile);
     if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
-    if (*out_has_edge)
-        HONE_TRY(hone_tree_transform(func, slow, put_edge, &at, false));
-    else
-        make_serial(func, slow);
+    if (*out_has_edge) HONE_TRY(hone_tree_transform(func, slow, put_edge, &at, false));
     HONE_TRY(lower_assume_conditions(v, tile));
     HONE_TRY(lower_wrap_choice(v->scope.lower, all, tile, slow, out_choice));
-    return *out_has_edge ? lower_trim_loops(v, slow) : HONE_OK;
+    if (*out_has_edge) return lower_trim_loops(v, slow);
+    bool is_apart = false;
+    if (!hone_target_is_gpu(v->scope.lower->options->target))
+        HONE_TRY(lower_take_rows_apart(v, slow, &is_apart));
+    if (!is_apart) make_serial(func, slow);
+    return HONE_OK;
 }
 
 /* Takes in the small loops around a tile (a register tile that a pragma unrolls), as long as the

@@ -26,6 +26,10 @@ bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, 
 /* Cuts off iterations at both ends of the loops at and below root in which no statement runs, since
  * all stand under conditions that do not hold there (lower/loops/trim.c). */
 HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id root);
+/* Puts loops over pieces of the rows of a tile of sums in the place of root, which is a copy of the
+ * tile whose rows are not all there (lower/loops/tail_rows.c); out_done: it was such a tile. */
+HONE_NODISCARD hone_status lower_take_rows_apart(lower_conditions *v, hone_node_id root,
+                                                 bool *out_done);
 /* The condition step * iteration + constant + terms < 0, of which is known that the terms are a
  * multiple of unit from least to most (unit 0: there are no terms). */
 typedef struct lower_alike_sum {

@@ -169,11 +169,19 @@ static const struct row version_rows[] = {
           "        for k in range(9):\n"
           "            for t in T.unroll(6):\n"
           "                if i * 6 + t < n:\n"
-          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",
+          "                    Y[i * 6 + t] = Y[i * 6] + A[k]\n",
      "        else:\n"
      "            for k in range(9):\n"
      "                for t in T.unroll(6):\n"
      "                    if i * 6 + t < n:\n"},
+    {"sums of the last rows go in pieces that are there as wholes",
+     HEAD "    for i in range((n + 5) // 6):\n"
+          "        for k in range(9):\n"
+          "            for t in T.unroll(6):\n"
+          "                if i * 6 + t < n:\n"
+          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",
+     "            for piece in range(2):\n"
+     "                if i * 6 + (piece * 4 + 1) < n"},
     {"the last of the tiles of a fused loop has its number and ends with its work",
      HEAD "    for f in T.parallel(27):\n"
           "        for k in range(9):\n"
@@ -190,7 +198,7 @@ static const struct row version_rows[] = {
           "        for k in range(9):\n"
           "            for t in T.unroll(34):\n"
           "                if i * 34 + t < n:\n"
-          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",
+          "                    Y[i * 34 + t] = Y[i * 34] + A[k]\n",
      "        else:\n"
      "            for k, t in T.grid(9, 34):\n"
      "                if i * 34 + t < n:\n"},
