@@ -16,6 +16,7 @@ enum { MAX_VECTORS = 4, SUMS_IN_FLIGHT = 10, LINE_BITS = 512, MANY_REGISTERS = 3
 enum { CHANGE_TIME = 256 };
 
 static const double WORTH_IT = 17.0 / 16; /* from where on tiles are left over */
+static const double FAR_VECTOR = 4; /* from beyond the second cache, in operations of vectors */
 
 static int64_t vectors_of(const hone_default_nest *n, int64_t columns) {
     return (columns + n->lanes - 1) / n->lanes;
@@ -48,16 +49,26 @@ double hone_default_step_time(const hone_default_nest *n, int64_t rows, int64_t 
     return (double)((sums > SUMS_IN_FLIGHT ? sums : SUMS_IN_FLIGHT) + loads);
 }
 
+/* What a tile of rows has to wait for where a panel of columns and what its rows are multiplied
+ * with are more than three quarters of the second cache, for a step: vectors come from beyond it.
+ */
+static double far_time(const hone_default_nest *n, hone_default_sides tile) {
+    double bytes =
+        (double)(tile.rows + tile.columns) * (double)n->facts.reduce * n->facts.element_bits / 8;
+    bool is_far = n->limits->l2_bytes > 0 && 4 * bytes > 3 * (double)n->limits->l2_bytes;
+    return is_far ? FAR_VECTOR * (double)vectors_of(n, tile.columns) : 0;
+}
+
 /* Of all tiles; other code than that of the last tile has to be found first. */
 static double product_time(const hone_default_nest *n, hone_default_sides all,
                            hone_default_sides tile) {
     int64_t down = all.rows / tile.rows, right = all.columns / tile.columns;
     int64_t rest_rows = all.rows % tile.rows, rest_columns = all.columns % tile.columns;
-    double step =
-        (double)down * ((double)right * hone_default_step_time(n, tile.rows, tile.columns) +
-                        hone_default_step_time(n, tile.rows, rest_columns)) +
-        (double)right * hone_default_step_time(n, rest_rows, tile.columns) +
-        hone_default_step_time(n, rest_rows, rest_columns);
+    double whole = hone_default_step_time(n, tile.rows, tile.columns) + far_time(n, tile);
+    double step = (double)down *
+                      ((double)right * whole + hone_default_step_time(n, tile.rows, rest_columns)) +
+                  (double)right * hone_default_step_time(n, rest_rows, tile.columns) +
+                  hone_default_step_time(n, rest_rows, rest_columns);
     int64_t changes = (rest_rows > 0 ? right : 0) + (rest_columns > 0);
     return step * (double)n->facts.reduce + (double)(changes * CHANGE_TIME);
 }

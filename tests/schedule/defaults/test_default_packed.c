@@ -383,6 +383,43 @@ static int64_t longest_vector(const hone_func *func, const hone_default_limits *
     return longest;
 }
 
+/* A product of 128 rows and 768 columns that are read where they lie: a panel of four vectors over
+ * 3072 steps is three quarters of the second cache, so there are three, and more rows to a tile. */
+static void panels_stay_in_the_second_cache(void **state) {
+    (void)state;
+    static const struct {
+        int steps;
+        int64_t l2_bytes, columns;
+    } cases[] = {
+        {1024, 1 << 20, 64},
+        {3072, 1 << 20, 48},
+        {3072, 2 << 20, 64},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        hone_default_limits limits = machines[2];
+        hone_module *module = NULL;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "K = %d\n"
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer((128, K), \"float32\"), W: T.Buffer((K, 768), "
+                 "\"float32\"), Y: T.Buffer((128, 768), \"float32\")):\n"
+                 "    for i, j, k in T.grid(128, 768, K):\n"
+                 "        with T.block(\"Y\"):\n"
+                 "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                 "            with T.init():\n"
+                 "                Y[vi, vj] = T.float32(0)\n"
+                 "            Y[vi, vj] += X[vi, vk] * W[vk, vj]\n",
+                 cases[i].steps);
+        const hone_func *func = hone_test_parse(text, &module);
+        limits.l2_bytes = cases[i].l2_bytes;
+        limits.constants = 0;
+        int64_t columns = longest_vector(func, &limits);
+        hone_module_release(module);
+        if (columns != cases[i].columns) fail_msg("case %zu: %lld", i, (long long)columns);
+    }
+}
+
 /* 64 filters of 7×7 taps by 2: panels of four vectors of them are 25 or 37 KB, of two half of that.
  */
 static void panels_stay_in_the_first_cache(void **state) {
@@ -459,6 +496,7 @@ int main(void) {
         cmocka_unit_test(copies_are_made_where_they_pay),
         cmocka_unit_test(filters_are_copied_where_it_pays),
         cmocka_unit_test(panels_stay_in_the_first_cache),
+        cmocka_unit_test(panels_stay_in_the_second_cache),
         cmocka_unit_test(taps_leave_registers),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
