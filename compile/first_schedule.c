@@ -61,6 +61,14 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, u
     return hone_default_schedule(sch, &limits);
 }
 
+hone_status hone_first_open_schedule(hone_schedule *sch, const hone_target *target,
+                                     uint64_t constants) {
+    hone_default_limits limits = limits_of(target, constants);
+    if (hone_target_is_gpu(target)) return hone_first_schedule(sch, target, constants);
+    limits.are_sizes_open = true;
+    return hone_default_schedule(sch, &limits);
+}
+
 /* Leaves the program as it was where it does not become one of pairs, or these do not pay. */
 static hone_status take_pairs(hone_schedule *sch, const hone_target *target, uint64_t constants) {
     const hone_default_limits limits = limits_of(target, constants);

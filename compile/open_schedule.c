@@ -110,7 +110,7 @@ static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
     hone_schedule *sch;
     HONE_TRY(bind_all(p, func, number, &bound));
     HONE_TRY(hone_schedule_create(bound, &sch));
-    hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
+    hone_status st = hone_first_open_schedule(sch, &p->options->target, k->constants);
     if (!st && number > 1 && fills_by_chance(&sch->trace, func, bound))
         st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
     if (!st) st = apply_open(p, &sch->trace, open_one);

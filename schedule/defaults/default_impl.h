@@ -104,6 +104,14 @@ hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *li
                                bool *out_is_done);
 /* default_groups.c: an axis of a reduction that its reads divide becomes two. */
 hone_status hone_default_groups(hone_default_nest *n, hone_node_id block);
+/* default_joined.c: two axes that everything moves through as through one. */
+typedef struct hone_default_axes {
+    uint32_t outer, inner; /* the contiguous one of what is written */
+} hone_default_axes;
+/* Whether the block of a product has such, and what takes its output. */
+bool hone_default_may_join_axes(const hone_default_nest *n, hone_default_axes *out);
+/* Makes them one, in the block and in what takes its output; out_is_done: facts are others then. */
+hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_dots.c: products both sides of which lie along their sum. out_is_done: it scheduled this

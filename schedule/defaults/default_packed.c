@@ -196,11 +196,23 @@ static bool has_vectors(const hone_packed *p) {
     return true;
 }
 
+/* How long the rows are along which vectors would go: both axes of an image may be one
+ * (default_joined.c). */
+static int64_t run_of_rows(const hone_default_nest *n, const hone_packed *p) {
+    hone_default_axes axes;
+    int64_t run = extent_of(p, (int32_t)p->row);
+    bool is_joined = p->outer_row >= 0 && hone_default_may_join_axes(n, &axes) &&
+                     axes.inner == p->row && axes.outer == (uint32_t)p->outer_row;
+    return is_joined ? run * extent_of(p, p->outer_row) : run;
+}
+
 /* What vectors along the contiguous axis would take for as much. */
 static double plain_time(const hone_default_nest *n, const hone_packed *p) {
-    hone_default_sides all = {extent_of(p, (int32_t)p->column), extent_of(p, (int32_t)p->row)};
+    int64_t run = run_of_rows(n, p);
+    int64_t all_rows = extent_of(p, (int32_t)p->row) * extent_of(p, p->outer_row);
     if (!has_vectors(p)) return HUGE_VAL;
-    return hone_default_least_time(n, all) * (double)extent_of(p, p->outer_row);
+    const hone_default_sides all = {extent_of(p, (int32_t)p->column), run};
+    return hone_default_least_time(n, all) * (double)(all_rows / run);
 }
 
 /* What it takes without a copy of an operand of the run: sums of lanes along the reduction, in
@@ -243,7 +255,7 @@ static bool shares_sets(const hone_packed *p) {
  * be half empty. Where no lanes are saved, a copy only serves the cache. */
 static bool pays_to_turn(const hone_default_nest *n, const way *w) {
     const hone_packed *p = &w->p;
-    int64_t row = extent_of(p, (int32_t)p->row), column = extent_of(p, (int32_t)p->column);
+    int64_t row = run_of_rows(n, p), column = extent_of(p, (int32_t)p->column);
     int64_t full = row / n->lanes, rest = row % n->lanes;
     bool is_half = rest > 0 && rest * 2 <= n->lanes;
     double vectors = (double)full + (is_half ? 0.5 : rest > 0);

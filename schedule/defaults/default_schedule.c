@@ -150,6 +150,18 @@ static bool is_plain_sum(const hone_default_nest *n) {
            hone_default_run_length(n->sch, f->block, loop) >= n->lanes;
 }
 
+/* Vectors along the output, of axes that are one where that can be. */
+static hone_status tile_joined(hone_default_nest *n) {
+    hone_node_id node;
+    bool is_joined;
+    do {
+        HONE_TRY(hone_default_join_axes(n, &is_joined));
+        HONE_TRY(hone_schedule_node(n->sch, n->block, &node));
+        if (!hone_nest_reduction(n->sch, node, &n->facts)) return HONE_OK;
+    } while (is_joined);
+    return hone_default_tile(n);
+}
+
 static hone_status tile_one(hone_schedule *sch, const char *name,
                             const hone_default_limits *limits) {
     hone_default_nest n = {.sch = sch, .limits = limits};
@@ -168,7 +180,7 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     HONE_TRY(hone_default_bytes(&n, &is_done));
     if (!is_done) HONE_TRY(hone_default_packed(&n, &is_done));
     if (is_done) return HONE_OK;
-    if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
+    if (n.facts.is_spatially_contiguous) return tile_joined(&n);
     HONE_TRY(hone_default_across(&n, &is_done));
     if (is_done) return HONE_OK;
     HONE_TRY(hone_default_dots(&n, &is_done));

@@ -11,8 +11,9 @@ typedef struct hone_default_limits {
     int32_t vector_lanes; /* f32 lanes of a vector register */
     int32_t vector_registers;
     int64_t l1_bytes, l2_bytes;
-    uint64_t constants; /* bit i: parameter i (of those that are buffers) never changes; what is
-                           computed of such alone is computed once, before the first call */
+    uint64_t constants;  /* bit i: parameter i (of those that are buffers) never changes; what is
+                            computed of such alone is computed once, before the first call */
+    bool are_sizes_open; /* sizes stand for others, so that steps have to be legal for these, too */
 } hone_default_limits;
 
 /* Schedules a program that was just reset; blocks that it cannot improve stay as they are. A step

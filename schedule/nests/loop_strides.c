@@ -24,8 +24,9 @@ static bool coefficient(hone_schedule *sch, const hone_expr *e, hone_var var, in
     return hone_linear_coeff(&sch->arith, e, var, out);
 }
 
-bool sch_stride_in_axis(hone_schedule *sch, const hone_region *region, hone_var axis,
-                        int64_t *out_stride) {
+/* By dimensions, each linear in the axis. */
+static bool stride_by_dimensions(hone_schedule *sch, const hone_region *region, hone_var axis,
+                                 int64_t *out_stride) {
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, region->buffer);
     int64_t dense = 1, sum = 0;
     *out_stride = 0;
@@ -40,6 +41,33 @@ bool sch_stride_in_axis(hone_schedule *sch, const hone_region *region, hone_var 
     }
     *out_stride = sum;
     return true;
+}
+
+/* Where in memory the region of a dense buffer begins; NULL where that is no index of 32 bits. */
+static const hone_expr *address_of(hone_schedule *sch, const hone_region *region) {
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, region->buffer);
+    int64_t dense = 1, elements = hone_buffer_elements(buffer);
+    const hone_expr *sum = NULL;
+    if (buffer->strides || elements < 1 || elements > INT32_MAX) return NULL;
+    for (uint32_t d = buffer->rank; d-- > 0;) {
+        const hone_expr *at = region->ranges[d].min;
+        if (sum && !hone_dtype_equal(sum->dtype, at->dtype)) return NULL;
+        at = hone_expr_mul(&sch->ir, at, hone_expr_int(&sch->ir, at->dtype, dense));
+        sum = sum ? hone_expr_add(&sch->ir, at, sum) : at;
+        if (!sum) return NULL;
+        dense *= hone_expr_const(buffer->shape[d]);
+    }
+    return sum;
+}
+
+/* An axis that joins two dimensions, p // 56 and p % 56, is linear in none of them, but moves
+ * straight on in memory. */
+bool sch_stride_in_axis(hone_schedule *sch, const hone_region *region, hone_var axis,
+                        int64_t *out_stride) {
+    if (stride_by_dimensions(sch, region, axis, out_stride)) return true;
+    const hone_expr *address = address_of(sch, region);
+    address = address ? hone_simplify(&sch->arith, address) : NULL;
+    return address && coefficient(sch, address, axis, out_stride);
 }
 
 bool sch_stride_in_loop(hone_schedule *sch, hone_node_id block, const hone_region *region,

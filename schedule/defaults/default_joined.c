@@ -1,0 +1,183 @@
+/* schedule/defaults/default_joined.c - two axes of an image that lie one behind the other in all
+ * that a product and what takes it read and write become one: a convolution of one tap is a product
+ * of matrices, whose vectors do not end where rows of the image do.
+ *
+ *   Y[f, y, x] += X[c, y, x] * W[f, c]   ⇒   Y[f, p // 56, p % 56] += X[c, p // 56, p % 56] * W[f,
+ * c]
+ */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/nests/loop_strides.h"
+#include "schedule/primitive/primitives.h"
+
+/* Axes of a block; inner is the contiguous one of what it writes. */
+typedef struct pair {
+    uint32_t outer, inner;
+    int64_t outer_extent, inner_extent;
+} pair;
+
+static int64_t extent_of(const hone_block *block, uint32_t axis) {
+    return hone_expr_const(block->axes[axis].dom.extent);
+}
+
+/* One step along the outer axis goes as far as all steps along the inner one. */
+static bool goes_on(hone_schedule *sch, const hone_block *block, const hone_region *region,
+                    const pair *p) {
+    int64_t outer, inner;
+    return sch_stride_in_axis(sch, region, block->axes[p->outer].var, &outer) &&
+           sch_stride_in_axis(sch, region, block->axes[p->inner].var, &inner) && inner >= 0 &&
+           outer == inner * p->inner_extent;
+}
+
+static bool all_go_on(hone_schedule *sch, const hone_block *block, const pair *p) {
+    bool go_on = goes_on(sch, block, &block->writes[0], p);
+    for (uint32_t r = 0; r < block->read_count && go_on; r++)
+        go_on = goes_on(sch, block, &block->reads[r], p);
+    return go_on;
+}
+
+static bool is_wide(const hone_block *block, uint32_t axis) {
+    return block->axes[axis].kind == HONE_AXIS_SPATIAL && extent_of(block, axis) > 1;
+}
+
+/* The contiguous axis, and the last one in front of it. */
+static bool find_pair(hone_schedule *sch, hone_node_id node, pair *out) {
+    const hone_block *block = hone_func_node(sch->func, node)->u.block.block;
+    int32_t inner = (int32_t)block->axis_count - 1;
+    int64_t stride = 0;
+    if (block->write_count != 1) return false;
+    for (; inner > 0; inner--) {
+        if (!is_wide(block, (uint32_t)inner)) continue;
+        hone_var var = block->axes[inner].var;
+        if (sch_stride_in_axis(sch, &block->writes[0], var, &stride) && stride == 1) break;
+    }
+    for (int32_t outer = inner - 1; outer >= 0; outer--) {
+        if (!is_wide(block, (uint32_t)outer)) continue;
+        *out = (pair){(uint32_t)outer, (uint32_t)inner, extent_of(block, (uint32_t)outer),
+                      extent_of(block, (uint32_t)inner)};
+        return out->outer_extent <= INT32_MAX / out->inner_extent && all_go_on(sch, block, out);
+    }
+    return false;
+}
+
+/* "lambda v0, v1, v2, v3: (v0, v1 * 56 + v2, v3)" */
+static void print_map(uint32_t count, const pair *p, hone_str *text) {
+    hone_str_append(text, "lambda ");
+    for (uint32_t a = 0; a < count; a++)
+        hone_str_printf(text, "%sv%u", a ? ", " : "", a);
+    hone_str_append(text, ": (");
+    for (uint32_t a = 0; a < count; a++) {
+        if (a == p->inner) continue;
+        if (a == p->outer)
+            hone_str_printf(text, "v%u * %lld + v%u, ", p->outer, (long long)p->inner_extent,
+                            p->inner);
+        else
+            hone_str_printf(text, "v%u, ", a);
+    }
+    hone_str_append(text, ")");
+}
+
+static hone_status read_map(hone_schedule *sch, uint32_t count, const pair *p,
+                            const hone_index_map **out_map) {
+    hone_str text = {0};
+    print_map(count, p, &text);
+    return hone_default_read_map(sch, &text, out_map);
+}
+
+static hone_status join_axes(hone_schedule *sch, hone_rv block, const pair *p) {
+    hone_node_id node;
+    const hone_index_map *map;
+    HONE_TRY(hone_schedule_node(sch, block, &node));
+    HONE_TRY(read_map(sch, hone_func_node(sch->func, node)->u.block.block->axis_count, p, &map));
+    return hone_sch_transform_block_layout(sch, block, map);
+}
+
+/* The dimension of what is written that is just this axis; -1: there is none. */
+static int32_t dimension_of(const hone_schedule *sch, const hone_block *block, uint32_t axis) {
+    const hone_region *written = &block->writes[0];
+    for (uint32_t d = 0; d < hone_func_buffer(sch->func, written->buffer)->rank; d++) {
+        const hone_expr *at = written->ranges[d].min;
+        if (at->kind == HONE_EXPR_VAR && at->u.var == block->axes[axis].var) return (int32_t)d;
+    }
+    return -1;
+}
+
+/* So that the indices of what is passed on stay axes. */
+static hone_status join_dimensions(hone_schedule *sch, hone_rv block, const pair *p) {
+    hone_node_id node;
+    const hone_index_map *map;
+    HONE_TRY(hone_schedule_node(sch, block, &node));
+    const hone_block *inner = hone_func_node(sch->func, node)->u.block.block;
+    pair d = *p;
+    int32_t first = dimension_of(sch, inner, p->outer), last = dimension_of(sch, inner, p->inner);
+    if (first < 0 || last < 0) return HONE_ERROR(HONE_CODE_ILLEGAL, "no dimensions of the axes");
+    d.outer = (uint32_t)first;
+    d.inner = (uint32_t)last;
+    HONE_TRY(read_map(sch, hone_func_buffer(sch->func, inner->writes[0].buffer)->rank, &d, &map));
+    return hone_sch_transform_layout(sch, block, true, 0, map, NULL, false);
+}
+
+/* The only block that reads what this one writes, where there is one; else HONE_NO_ID. */
+static hone_node_id find_taker(const hone_schedule *sch, hone_node_id block) {
+    hone_node_id root = hone_func_root_block(sch->func), found = HONE_NO_ID;
+    hone_buffer written = hone_func_node(sch->func, block)->u.block.block->writes[0].buffer;
+    uint32_t count = 0;
+    for (hone_node_id n = hone_tree_next(sch->func, root, root); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        bool reads = false;
+        if (node->kind != HONE_NODE_BLOCK || n == block) continue;
+        for (uint32_t r = 0; r < node->u.block.block->read_count; r++)
+            reads = reads || node->u.block.block->reads[r].buffer == written;
+        if (!reads) continue;
+        found = n;
+        count++;
+    }
+    return count == 1 ? found : HONE_NO_ID;
+}
+
+/* The pair of the block, and that of what takes its output, which is the same one: a copy, where it
+ * is not one block that does. */
+static bool find_pairs(hone_schedule *sch, hone_node_id block, pair *out, pair *out_taken) {
+    hone_node_id taker;
+    if (!find_pair(sch, block, out)) return false;
+    taker = find_taker(sch, block);
+    if (taker == HONE_NO_ID || hone_nest_has_reduce_axis(sch, taker)) return true;
+    return find_pair(sch, taker, out_taken) && out_taken->inner_extent == out->inner_extent &&
+           out_taken->outer_extent == out->outer_extent;
+}
+
+static hone_status join(hone_default_nest *n, hone_schedule *sch) {
+    hone_rv consumer;
+    hone_node_id node;
+    pair p, taken;
+    HONE_TRY(hone_default_epilogue(sch, n->block, &consumer));
+    if (consumer == HONE_NO_ID)
+        HONE_TRY(hone_sch_cache_write(sch, n->block, 0, "global", 0, NULL, &consumer));
+    HONE_TRY(hone_schedule_node(sch, n->block, &node));
+    if (!find_pairs(sch, node, &p, &taken)) return HONE_ERROR(HONE_CODE_ILLEGAL, "no such axes");
+    HONE_TRY(join_dimensions(sch, n->block, &p));
+    HONE_TRY(join_axes(sch, n->block, &p));
+    return join_axes(sch, consumer, &taken);
+}
+
+bool hone_default_may_join_axes(const hone_default_nest *n, hone_default_axes *out) {
+    pair p, taken;
+    if (n->limits->are_sizes_open || !n->facts.has_reuse) return false;
+    if (!find_pairs(n->sch, n->facts.block, &p, &taken)) return false;
+    *out = (hone_default_axes){p.outer, p.inner};
+    return true;
+}
+
+hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done) {
+    hone_schedule *copy = NULL;
+    hone_default_axes axes;
+    *out_is_done = false;
+    if (n->lanes < 2 || !hone_default_may_join_axes(n, &axes)) return HONE_OK;
+    HONE_TRY(hone_schedule_copy(n->sch, &copy));
+    copy->wants_reasons = false;
+    hone_status st = join(n, copy);
+    hone_schedule_destroy(copy);
+    if (st) return hone_default_optional(st);
+    *out_is_done = true;
+    return join(n, n->sch);
+}
