@@ -238,6 +238,11 @@ static const struct row vectorize_rows[] = {
                "        for j in T.vectorized(8):\n"
                "            Y[j] = T.if_then_else(j < n, 0, A[i])\n",
      "T.Broadcast(A[T.checked_index(i, 400)], 8))"},
+    {"what is there where some lane takes it is loaded for those alone",
+     LONG_HEAD "    for i in range(7, 500):\n"
+               "        for j in T.vectorized(8):\n"
+               "            Y[j] = T.if_then_else(j < i - 399, 0, A[i - 7])\n",
+     "A[T.Broadcast(i - 7, 8)]"},
     {"a few vectors are unrolled",
      LONG_HEAD "    for j in T.vectorized(72):\n"
                "        Y[j] = A[j]\n",
