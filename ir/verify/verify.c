@@ -460,6 +460,7 @@ hone_status hone_verify_func(const hone_func *func, hone_findings *out) {
         if (!out->errors_only) v.usage = hone_usage_of(func, v.arena);
         v.is_short_of_memory |= !v.usage && !out->errors_only;
         verify_find_stores(&v);
+        check_annotations(&v, HONE_NO_ID, &func->attrs);
         walk_params(&v);
         walk(&v, 0);
         verify_flow(&v);
