@@ -120,7 +120,7 @@ static int64_t vector_length(int64_t total, int64_t limit) {
     for (int64_t d = limit; d >= 2 * step; d -= step) {
         if (total % d == 0) return d;
     }
-    if (total >= WORTH_A_TAIL * limit) return limit;
+    if (total / WORTH_A_TAIL >= limit) return limit;
     return total % step == 0 ? step : total;
 }
 
@@ -134,11 +134,26 @@ static hone_status split_in_two(nest *n, int64_t inner) {
     return HONE_OK;
 }
 
+/* The largest divisor of all that is not above most; both are at least 1. */
+static int64_t largest_divisor(int64_t all, int64_t most) {
+    int64_t largest = 1, d = most < all ? most : all;
+    if (d <= all / d) { /* none is found from the other end any sooner */
+        while (all % d != 0)
+            d--;
+        return d;
+    }
+    for (d = 1; d <= all / d; d++) {
+        if (all % d != 0) continue;
+        if (all / d <= most) return all / d;
+        largest = d;
+    }
+    return largest;
+}
+
 /* for v in all  ⇒  for c in all / chunk: for v in chunk, where some length of them divides all. */
 static hone_status cut_chunks(nest *n, int64_t vectors) {
-    int64_t chunk = n->lim->chunk < vectors ? n->lim->chunk : vectors;
-    while (chunk > 1 && vectors % chunk != 0)
-        chunk--;
+    if (n->lim->chunk <= 1) return HONE_OK;
+    int64_t chunk = largest_divisor(vectors, n->lim->chunk);
     return chunk > 1 && chunk < vectors ? split_in_two(n, chunk) : HONE_OK;
 }
 
