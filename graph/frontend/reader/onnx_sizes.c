@@ -178,8 +178,7 @@ static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg 
 static hone_status count_places(onnx_reader *r, const hone_expr *size, hone_garg *out) {
     HONE_TRY(onnx_places(r, size, 1, 0, out));
     HONE_TRY(onnx_emit_along(r, "max", *out, 0, out));
-    if (onnx_is_found(r, size)) /* there may be none */
-        HONE_TRY(onnx_with_scalar(r, "maximum", *out, -1, out));
+    HONE_TRY(onnx_with_scalar(r, "maximum", *out, -1, out)); /* there may be none */
     return onnx_with_scalar(r, "add", *out, 1, out);
 }
 
