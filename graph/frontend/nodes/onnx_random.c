@@ -162,6 +162,7 @@ static hone_status convert_multinomial(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "dtype", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, &type));
     HONE_TRY(onnx_dtype((int32_t)type, &dtype));
     int64_t classes = info->rank == 2 ? hone_expr_const(info->shape[1]) : 0;
+    if (classes < 0) return onnx_unknown_size(1);
     if (classes < 1 || samples < 1 || samples > INT32_MAX)
         return HONE_ERROR(HONE_CODE_INVALID, "%lld samples of %lld classes", (long long)samples,
                           (long long)classes);

@@ -234,6 +234,10 @@ static const value_row rows[] = {
         "input x f32 1,3\nconst i i64 1,5 = 0,1,2,0,1\n"
         "node com.microsoft.NGramRepeatBlock i,x -> y ngram_size=3",
         "1,2,3", "1,2,-inf"),
+    ROW("the softmax of one number is 1, quantised as well",
+        "input x u8 2,1\nconst s f32 = 0.5\nconst z u8 = 3\nconst t f32 = 0.00390625\n"
+        "const v u8 = 0\nnode com.microsoft.QLinearSoftmax x,s,z,t,v -> y axis=1 opset=13",
+        "9,200", "255,255"),
     ROW("slices with their items behind",
         "input x f32 5,1\nnode com.microsoft.UnfoldTensor x -> y dim=0 size=2 step=3", "1,2,3,4,5",
         "1,2,4,5"),

@@ -37,7 +37,7 @@ static hone_status convert_center_crop_pad(onnx_reader *r, hone_garg *out) {
     uint32_t count, given;
     fitting f = {0};
     HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_const_ints(r, 1, "the shape (input 1)", HONE_MAX_RANK, sizes, &count));
+    HONE_TRY(onnx_const_ints(r, 1, "the shape", HONE_MAX_RANK, sizes, &count));
     HONE_TRY(onnx_attr_ints(r, "axes", HONE_MAX_RANK, axes, &given));
     if (count != (given ? given : (uint32_t)data->rank)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%u sizes for %u axes", count,
@@ -65,10 +65,8 @@ typedef struct blocks {
 static hone_status read_blocks(onnx_reader *r, blocks *b) {
     uint32_t count;
     onnx_window *w = &b->w;
-    HONE_TRY(onnx_const_ints(r, 1, "the image's shape (input 1)", ONNX_MAX_SPATIAL, b->image,
-                             &w->spatial));
-    HONE_TRY(
-        onnx_const_ints(r, 2, "the block's shape (input 2)", ONNX_MAX_SPATIAL, w->kernel, &count));
+    HONE_TRY(onnx_const_ints(r, 1, "the image's shape", ONNX_MAX_SPATIAL, b->image, &w->spatial));
+    HONE_TRY(onnx_const_ints(r, 2, "the block's shape", ONNX_MAX_SPATIAL, w->kernel, &count));
     if (count != w->spatial || !count) {
         return HONE_ERROR(HONE_CODE_INVALID, "an image of %u dimensions, blocks of %u", w->spatial,
                           count);
@@ -169,7 +167,7 @@ static hone_status convert_affine_grid(onnx_reader *r, hone_garg *out) {
     hone_garg args[2];
     HONE_TRY(onnx_input_info(r, 0, &theta));
     HONE_TRY(onnx_attr_int(r, "align_corners", 0, &aligns));
-    HONE_TRY(onnx_const_ints(r, 1, "the size (input 1)", 5, sizes, &count));
+    HONE_TRY(onnx_const_ints(r, 1, "the size", 5, sizes, &count));
     bool is_matrix = theta->rank == 3 && count >= 4;
     uint32_t spatial = count - 2;
     is_matrix = is_matrix &&
