@@ -63,9 +63,9 @@ static hone_status replace_initializer(onnx_reader *r, const char *name, hone_te
     return st;
 }
 
-static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto) {
+static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto, size_t place) {
     if (!proto->name || !proto->name[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "an initializer without a name");
+        return HONE_ERROR(HONE_CODE_INVALID, "initializer %zu has no name", place);
     }
     hone_tensor *tensor;
     hone_garg arg;
@@ -408,7 +408,7 @@ static hone_status read_initializers(onnx_reader *r, const Onnx__GraphProto *gra
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "sparse initializers are not implemented");
     }
     for (size_t i = 0; i < graph->n_initializer; i++) {
-        HONE_TRY(read_initializer(r, graph->initializer[i]));
+        HONE_TRY(read_initializer(r, graph->initializer[i], i));
     }
     return HONE_OK;
 }

@@ -258,9 +258,9 @@ const hone_tensor *onnx_given_weight(const onnx_reader *r, const char *name) {
     return NULL;
 }
 
-static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input) {
+static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input, size_t place) {
     if (!input->name || !input->name[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
+        return HONE_ERROR(HONE_CODE_INVALID, "input %zu of the model has no name", place);
     }
     uint64_t at;
     if (hone_strmap_find(&r->scope->names, input->name, &at)) {
@@ -297,7 +297,7 @@ hone_status onnx_read_inputs(onnx_reader *r, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(note_sizes(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_input; i++)
-        HONE_TRY(read_input(r, graph->input[i]));
+        HONE_TRY(read_input(r, graph->input[i], i));
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(read_strings(r, graph->input[i]));
     return HONE_OK;
