@@ -19,6 +19,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_LINEAR] = hone_infer_linear,
     [HONE_INFER_DET] = hone_infer_det,
     [HONE_INFER_COUPLE] = hone_infer_couple,
+    [HONE_INFER_DESCEND] = hone_infer_descend,
     [HONE_INFER_REDUCE] = hone_infer_reduce,
     [HONE_INFER_ARG_REDUCE] = hone_infer_arg_reduce,
     [HONE_INFER_CONV] = hone_infer_conv,

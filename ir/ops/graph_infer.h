@@ -23,6 +23,7 @@ enum hone_infer_rule {
     HONE_INFER_LINEAR,
     HONE_INFER_DET,
     HONE_INFER_COUPLE,
+    HONE_INFER_DESCEND,
     HONE_INFER_REDUCE,
     HONE_INFER_ARG_REDUCE,
     HONE_INFER_CONV,
@@ -103,6 +104,7 @@ hone_status hone_infer_matmul(hone_infer *in);
 hone_status hone_infer_linear(hone_infer *in);
 hone_status hone_infer_det(hone_infer *in);
 hone_status hone_infer_couple(hone_infer *in);
+hone_status hone_infer_descend(hone_infer *in);
 hone_status hone_infer_reduce(hone_infer *in);
 hone_status hone_infer_arg_reduce(hone_infer *in);
 hone_status hone_infer_conv(hone_infer *in);

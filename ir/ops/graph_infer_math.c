@@ -208,6 +208,25 @@ hone_status hone_infer_couple(hone_infer *in) {
     return square(in, 1);
 }
 
+static bool is_table(const hone_sinfo *info, int32_t rank, hone_dtype dtype) {
+    return info->kind == HONE_SINFO_TENSOR && info->rank == rank &&
+           !hone_dtypes_differ(info->dtype, dtype);
+}
+
+/* Rows, a table of nodes, [n, 4], what they compare with, and the roots of trees in groups: where
+ * each row ends in each tree. */
+hone_status hone_infer_descend(hone_infer *in) {
+    const hone_sinfo *x = in->args[0], *roots = in->args[3];
+    if (x->rank != 2 || !is_table(in->args[1], 2, HONE_DTYPE_I32) ||
+        !hone_expr_is_int_value(in->args[1]->shape[1], 4) || !is_table(in->args[2], 1, x->dtype) ||
+        !is_table(roots, 2, HONE_DTYPE_I32))
+        return hone_infer_fail(in,
+                               "wants rows, nodes of four int32, limits of the type of the rows "
+                               "and roots of int32 in groups");
+    const hone_expr *shape[] = {roots->shape[0], x->shape[0], roots->shape[1]};
+    return hone_infer_tensor(in, HONE_DTYPE_I32, 3, shape);
+}
+
 /* ---- quantised numbers ---- */
 
 /* A scale, or zero point: one number, or one for each place along the axis. */

@@ -143,6 +143,14 @@ static const value_row rows[] = {
     ROW("limits of float64 are not rounded",
         "input x f64 2,1\n" TREE "nodes_modes={u8:1} nodes_splits={f64:0.1}",
         "0.1,0.09999999999999999", "7,5"),
+    ROW("trees of many levels, which rows leave at different ones",
+        "input x f32 5,1\nnode ai.onnx.ml.TreeEnsemble x -> y n_targets=1 tree_roots=[0,2,0] "
+        "nodes_featureids=[0,0,0,0,0,0,0,0] nodes_modes={u8:0,0,0,0,0,0,0,0} "
+        "nodes_splits={f32:0,1,2,3,4,5,6,7} nodes_trueleafs=[1,1,1,1,1,1,1,1] "
+        "nodes_truenodeids=[0,1,2,3,4,5,6,7] nodes_falseleafs=[0,0,0,0,0,0,0,1] "
+        "nodes_falsenodeids=[1,2,3,4,5,6,7,8] leaf_targetids=[0,0,0,0,0,0,0,0,0] "
+        "leaf_weights={f32:10,11,12,13,14,15,16,17,18}",
+        "-1,0.5,2.5,6.5,99", "32,34,39,51,54"),
     ROW("nodes that compare in several ways", "input x f32 3,1\n" TREES "n_targets=1", "2,1,0",
         "10,1,2"),
     ROW("the least of what trees give, 0 where none gives anything",

@@ -60,7 +60,7 @@ def forest(draw, features, targets, stem, one_id=None, positive=False):
     weights = {f"{stem}_{k}": [] for k in ("treeids", "nodeids", "ids", "weights")}
     for tree in range(draw.between(1, 5)):
         nodes = []
-        grow(draw, draw.between(1, 4), features, nodes)
+        grow(draw, draw.one_of((1, 2, 3, 4, 9)), features, nodes)
         for place, (feature, value, yes, no, tracks) in enumerate(nodes):
             is_leaf = feature is None
             row = (tree, place, 0 if is_leaf else feature, float(value), "LEAF" if is_leaf else draw.one_of(modes), yes, no, tracks)

@@ -1,18 +1,14 @@
-/* graph/frontend/nodes/learned/onnx_forest.c - trees of decisions: all rows go down all trees
- * together, one level at a time; a leaf leads to itself.
+/* graph/frontend/nodes/learned/onnx_forest.c - trees of decisions: each row goes down the trees, a
+ * few of which go together (the operator descend); a leaf leads to itself.
  *
- *   at: [rows, trees], which node each row is at in each tree
- *   at = where(x[feature[at]] <= value[at], yes[at], no[at])        as often as the trees are deep
- *   scores = sum over the trees of weight[at], [rows, targets] */
+ *   at = descend(x, nodes, limits, roots)         [groups, rows, trees of a group], the leaves
+ *   scores = sum over the trees of weight[at]     [rows, targets] */
 #include "graph/frontend/nodes/learned/onnx_forest.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MOST_LEVELS = 128, MOST_WEIGHTS = 1 << 26, MOST_FEATURES = 1 << 30 };
-
-static const char *const comparisons[ONNX_TREE_COMPARISONS] = {
-    "less_equal", "less", "greater_equal", "greater", "equal", "not_equal"};
 
 hone_status onnx_forest_make(onnx_reader *r, uint32_t count, onnx_forest *out) {
     const size_t bytes = (size_t)count * sizeof *out->features;
@@ -70,85 +66,73 @@ hone_status onnx_forest_measure(onnx_reader *r, onnx_forest *f) {
 
 /* ---- going down ---- */
 
-/* What nodes have, by place. All whole numbers are int32: what is taken from tables at places is
- * gathered, and vectors hold twice as many of them as of int64. */
-typedef struct tables {
-    hone_garg features, values, yes, no, modes;
-    bool is_used[ONNX_TREE_COMPARISONS];
-    bool are_several, any_missing; /* any_missing: features hold 2 * feature + whether NaN is so */
-} tables;
+/* Trees that go down together: as many as keep a core busy, in groups of nearly equal size. */
+enum { TOGETHER = 8 };
 
-static hone_status place_table(onnx_reader *r, int64_t count, const int64_t *values,
-                               hone_garg *out) {
+/* Of a node, in the operator's table. */
+enum { FEATURE, COMPARISON, NO, YES, FIELDS };
+
+typedef struct node_tables {
+    hone_garg nodes, limits, roots;
+    int64_t comparison; /* of all nodes; -1: each has its own */
+    bool tells_missing;
+} node_tables;
+
+static hone_status int_table(onnx_reader *r, int64_t rows, int64_t columns, const int64_t *values,
+                             hone_garg *out) {
     hone_tensor *tensor;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 1, &count, &tensor));
-    for (int64_t i = 0; i < count; i++)
+    const int64_t shape[] = {rows, columns};
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 2, shape, &tensor));
+    for (int64_t i = 0; i < rows * columns; i++)
         hone_tensor_set_i64(tensor, i, values[i]);
     return onnx_add_constant(r, tensor, out);
 }
 
-static hone_status make_tables(onnx_reader *r, const onnx_forest *f, tables *t) {
-    const size_t bytes = (size_t)f->count * sizeof(int64_t);
-    int64_t *modes = hone_arena_zalloc(r->arena, bytes);
-    int64_t *features = hone_arena_copy(r->arena, f->features, bytes);
-    int used = 0;
-    if (!modes || !features) return HONE_NO_MEMORY("model");
+/* How nodes compare, and whether NaN goes another way somewhere. */
+static void read_kinds(const onnx_forest *f, node_tables *t) {
+    t->comparison = -2; /* none */
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->modes[i] == ONNX_TREE_LEAF) continue;
-        modes[i] = f->modes[i];
-        t->any_missing |= f->missing[i] != 0;
-        used += !t->is_used[f->modes[i]];
-        t->is_used[f->modes[i]] = true;
+        t->tells_missing |= f->missing[i] != 0;
+        bool is_other = t->comparison != -2 && t->comparison != f->modes[i];
+        t->comparison = is_other ? -1 : f->modes[i];
+        if (is_other) break;
     }
-    t->are_several = used > 1;
-    for (uint32_t i = 0; t->any_missing && i < f->count; i++)
-        features[i] = 2 * features[i] + (f->missing[i] != 0);
-    HONE_TRY(place_table(r, f->count, features, &t->features));
-    HONE_TRY(onnx_number_table(r, f->dtype, 0, f->count, f->values, &t->values));
-    HONE_TRY(place_table(r, f->count, f->yes, &t->yes));
-    HONE_TRY(place_table(r, f->count, f->no, &t->no));
-    return t->are_several ? place_table(r, f->count, modes, &t->modes) : HONE_OK;
+    for (uint32_t i = 0; i < f->count; i++)
+        t->tells_missing |= f->modes[i] != ONNX_TREE_LEAF && f->missing[i] != 0;
+    if (t->comparison == -2) t->comparison = 0;
 }
 
-/* What each node says of its number: in the way that all have, or each in its own. */
-static hone_status compare(onnx_reader *r, const tables *t, hone_garg at, hone_garg number,
-                           hone_garg *out) {
-    hone_garg limit, mode, is_mode, is_so;
-    bool is_first = true;
-    HONE_TRY(onnx_emit_take(r, t->values, at, 0, &limit));
-    if (t->are_several) HONE_TRY(onnx_emit_take(r, t->modes, at, 0, &mode));
-    for (int i = 0; i < ONNX_TREE_COMPARISONS; i++) {
-        if (!t->is_used[i]) continue;
-        HONE_TRY(onnx_emit2(r, comparisons[i], number, limit, &is_so));
-        if (is_first) {
-            *out = is_so;
-            is_first = false;
-            continue;
-        }
-        HONE_TRY(onnx_with_scalar(r, "equal", mode, i, &is_mode));
-        HONE_TRY(onnx_emit_where(r, is_mode, is_so, *out, out));
+static hone_status make_nodes(onnx_reader *r, const onnx_forest *f, node_tables *t) {
+    const size_t count = (size_t)f->count + 1; /* the last one is a leaf that gives nothing */
+    int64_t *nodes = hone_arena_zalloc(r->arena, count * FIELDS * sizeof *nodes);
+    double *limits = hone_arena_zalloc(r->arena, count * sizeof *limits);
+    if (!nodes || !limits) return HONE_NO_MEMORY("model");
+    read_kinds(f, t);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const bool is_leaf = f->modes[i] == ONNX_TREE_LEAF;
+        int64_t *node = nodes + (size_t)i * FIELDS;
+        node[FEATURE] =
+            t->tells_missing ? 2 * f->features[i] + (f->missing[i] != 0) : f->features[i];
+        node[COMPARISON] = is_leaf ? 0 : f->modes[i];
+        node[NO] = f->no[i];
+        node[YES] = f->yes[i];
+        limits[i] = f->values[i];
     }
-    return HONE_OK;
+    int64_t *last = nodes + (size_t)f->count * FIELDS;
+    last[NO] = last[YES] = f->count;
+    HONE_TRY(int_table(r, (int64_t)count, FIELDS, nodes, &t->nodes));
+    return onnx_number_table(r, f->dtype, 0, (int64_t)count, limits, &t->limits);
 }
 
-static hone_status go_down(onnx_reader *r, const tables *t, hone_garg x, hone_garg *io) {
-    hone_garg args[2] = {x, {0}}, code, number, is_so, yes, no, missing, tracks;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
-    HONE_TRY(onnx_emit_take(r, t->features, *io, 0, &code));
-    args[1] = code;
-    if (t->any_missing) HONE_TRY(onnx_with_scalar(r, "right_shift", code, 1, &args[1]));
-    HONE_TRY(onnx_emit(r, "gather_elements", 2, args, 1, &axis, &number));
-    HONE_TRY(compare(r, t, *io, number, &is_so));
-    if (t->any_missing) {
-        HONE_TRY(onnx_emit1(r, "isnan", number, &missing));
-        HONE_TRY(onnx_with_scalar(r, "bitwise_and", code, 1, &tracks));
-        HONE_TRY(onnx_with_scalar(r, "not_equal", tracks, 0, &tracks));
-        HONE_TRY(onnx_emit2(r, "logical_and", missing, tracks, &missing));
-        HONE_TRY(onnx_emit2(r, "logical_or", is_so, missing, &is_so));
-    }
-    HONE_TRY(onnx_emit_take(r, t->yes, *io, 0, &yes));
-    HONE_TRY(onnx_emit_take(r, t->no, *io, 0, &no));
-    return onnx_emit_where(r, is_so, yes, no, io);
+static hone_status make_roots(onnx_reader *r, const onnx_forest *f, node_tables *t) {
+    const int64_t groups = (f->trees + TOGETHER - 1) / TOGETHER;
+    const int64_t lanes = (f->trees + groups - 1) / groups;
+    int64_t *roots = hone_arena_alloc(r->arena, (size_t)(groups * lanes) * sizeof *roots);
+    if (!roots) return HONE_NO_MEMORY("model");
+    for (int64_t i = 0; i < groups * lanes; i++)
+        roots[i] = i < f->trees ? f->roots[i] : f->count;
+    return int_table(r, groups, lanes, roots, &t->roots);
 }
 
 static hone_status check_features(const onnx_forest *f, int64_t features) {
@@ -163,22 +147,25 @@ static hone_status check_features(const onnx_forest *f, int64_t features) {
     return HONE_OK;
 }
 
-/* The leaf that each row reaches in each tree. */
+/* The leaf that each row reaches in each tree, [groups, rows, trees of a group]. */
 static hone_status find_leaves(onnx_reader *r, const onnx_forest *f, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg x, args[2];
-    tables t = {.are_several = false};
-    HONE_TRY(onnx_rows(r, 0, f->dtype, &x));
-    HONE_TRY(onnx_info(r, &x, &info));
+    hone_garg args[4];
+    node_tables t = {.comparison = 0};
+    HONE_TRY(onnx_rows(r, 0, f->dtype, &args[0]));
+    HONE_TRY(onnx_info(r, &args[0], &info));
     HONE_TRY(check_features(f, hone_expr_const(info->shape[1])));
-    HONE_TRY(make_tables(r, f, &t));
-    const hone_expr *shape[] = {info->shape[0], hone_extent_int(&r->ir, f->trees)};
-    HONE_TRY(place_table(r, f->trees, f->roots, &args[0]));
-    HONE_TRY(onnx_make_ints(r, 2, shape, 1, &args[1]));
-    HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out));
-    for (uint32_t i = 0; i < f->levels; i++)
-        HONE_TRY(go_down(r, &t, x, out));
-    return HONE_OK;
+    HONE_TRY(make_nodes(r, f, &t));
+    HONE_TRY(make_roots(r, f, &t));
+    args[1] = t.nodes;
+    args[2] = t.limits;
+    args[3] = t.roots;
+    const hone_attr attrs[] = {
+        {"levels",     HONE_VALUE_OF_INT(f->levels)      },
+        {"comparison", HONE_VALUE_OF_INT(t.comparison)   },
+        {"missing",    HONE_VALUE_OF_INT(t.tells_missing)}
+    };
+    return onnx_emit(r, "descend", HONE_COUNT(args), args, HONE_COUNT(attrs), attrs, out);
 }
 
 /* ---- weights ---- */
@@ -189,14 +176,14 @@ static double joined(int64_t aggregate, double a, double b) {
                                         : a + b;
 }
 
-/* [nodes, targets], and which of them are given. */
+/* [nodes and one that gives nothing, targets], and which of them are given. */
 static hone_status weight_tables(onnx_reader *r, const onnx_forest *f, uint32_t count,
                                  const onnx_leaf *leaves, int64_t targets, int64_t aggregate,
                                  hone_garg *out, hone_garg *out_given) {
     if (targets < 1 || targets > MOST_WEIGHTS / (int64_t)f->count)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld targets of %u nodes", (long long)targets,
                           f->count);
-    const int64_t size = f->count * targets;
+    const int64_t places = (int64_t)f->count + 1, size = places * targets;
     double *table = hone_arena_zalloc(r->arena, (size_t)size * sizeof *table);
     double *given = hone_arena_zalloc(r->arena, (size_t)size * sizeof *given);
     if (!table || !given) return HONE_NO_MEMORY("model");
@@ -213,15 +200,16 @@ static hone_status weight_tables(onnx_reader *r, const onnx_forest *f, uint32_t 
         table[at] = joined(aggregate, table[at], leaves[i].weight);
         given[at] = 1;
     }
-    HONE_TRY(onnx_number_table(r, f->dtype, f->count, targets, table, out));
-    return onnx_number_table(r, HONE_DTYPE_I8, f->count, targets, given, out_given);
+    HONE_TRY(onnx_number_table(r, f->dtype, places, targets, table, out));
+    return onnx_number_table(r, HONE_DTYPE_I8, places, targets, given, out_given);
 }
 
 /* The least or greatest over the trees; 0 where no tree gives anything. */
 static hone_status take_extreme(onnx_reader *r, const char *op, hone_garg weights, hone_garg given,
                                 hone_garg *out) {
     hone_garg zero;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
+    const int64_t trees[] = {0, 2};
+    hone_attr axis = {"axis", onnx_ints_value(r, HONE_COUNT(trees), trees)};
     HONE_TRY(onnx_emit(r, op, 1, &weights, 1, &axis, out));
     HONE_TRY(onnx_emit(r, "max", 1, &given, 1, &axis, &given));
     HONE_TRY(onnx_with_scalar(r, "not_equal", given, 0, &given));
@@ -233,7 +221,8 @@ hone_status onnx_forest_scores(onnx_reader *r, const onnx_forest *f, uint32_t co
                                const onnx_leaf *leaves, int64_t targets, int64_t aggregate,
                                hone_garg *out) {
     hone_garg at, weights, given;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
+    const int64_t trees[] = {0, 2};
+    hone_attr axis = {"axis", onnx_ints_value(r, HONE_COUNT(trees), trees)};
     HONE_TRY(weight_tables(r, f, count, leaves, targets, aggregate, &weights, &given));
     HONE_TRY(find_leaves(r, f, &at));
     HONE_TRY(onnx_emit_take(r, weights, at, 0, &weights));
