@@ -3,11 +3,19 @@
  *   P[y, x] = if_then_else(inside, X[y - 1, x - 1], 0)     no P: vectors of X, masked at the edges
  *
  * That pays where the reduction is unrolled, since masks are constants then and most tiles have
- * none (lower/loops/lower_partition.c); nothing is written and read again.
+ * none (lower/loops/lower_partition.c); nothing is written and read again. So it is where paddings
+ * are thin beside the image, and the loop over channels goes inside: tiles at an edge, and the taps
+ * that lie outside of it, have bodies of their own.
  */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/sched_tree.h"
+
+enum {
+    THIN = 2,           /* places at an edge */
+    THIN_SHARE = 3,     /* of the image, beside which a padding is no more than one */
+    MANY_CHANNELS = 16, /* beside which changes of taps take little */
+};
 
 /* Its value is an element that is read, or a number. */
 static bool is_padding(const hone_schedule *sch, hone_node_id block) {
@@ -20,17 +28,55 @@ static bool is_padding(const hone_schedule *sch, hone_node_id block) {
            (outside == HONE_EXPR_INT || outside == HONE_EXPR_FLOAT);
 }
 
-hone_status hone_default_inline_padding(hone_default_nest *n) {
+/* Few places at each edge, and not many beside those of the image. */
+static bool is_thin(const hone_schedule *sch, hone_node_id block) {
+    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
+    const hone_buffer_info *to = hone_func_buffer(sch->func, inner->writes[0].buffer), *from;
+    double all = 1, own = 1;
+    uint32_t next = 0;
+    if (inner->read_count != 1) return false;
+    from = hone_func_buffer(sch->func, inner->reads[0].buffer);
+    /* dimensions side by side, but for those of one that are left out */
+    for (uint32_t d = 0; d < to->rank; d++) {
+        int64_t padded = hone_expr_const(to->shape[d]), extent = -1;
+        while (next < from->rank && padded > 1 && hone_expr_is_int_value(from->shape[next], 1))
+            next++;
+        if (next < from->rank) extent = hone_expr_const(from->shape[next++]);
+        if (padded < 1 || extent < 1 || extent > padded || padded - extent > 2 * THIN) return false;
+        all *= (double)padded;
+        own *= (double)extent;
+    }
+    return THIN_SHARE * all <= (THIN_SHARE + 1) * own;
+}
+
+static hone_status inline_some(hone_default_nest *n, bool thin_alone) {
     uint32_t count = 0, readers = 0;
     const hone_rv *producers = NULL, *consumers = NULL;
     HONE_TRY(hone_sch_get_producers(n->sch, n->block, &count, &producers));
     for (uint32_t i = 0; i < count; i++) {
         hone_node_id node;
         HONE_TRY(hone_schedule_node(n->sch, producers[i], &node));
-        if (!is_padding(n->sch, node)) continue;
+        if (!is_padding(n->sch, node) || (thin_alone && !is_thin(n->sch, node))) continue;
         HONE_TRY(hone_sch_get_consumers(n->sch, producers[i], &readers, &consumers));
         if (readers != 1) continue;
         HONE_TRY(hone_default_optional(hone_sch_compute_inline(n->sch, producers[i])));
     }
     return HONE_OK;
+}
+
+hone_status hone_default_inline_padding(hone_default_nest *n) {
+    return inline_some(n, false);
+}
+
+/* Steps of the longest sum. */
+static int64_t longest_sum(const hone_reduction_facts *f) {
+    int64_t longest = 1;
+    for (uint32_t a = 0; a < f->loop_count; a++)
+        if (!f->is_spatial[a] && f->extents[a] > longest) longest = f->extents[a];
+    return longest;
+}
+
+hone_status hone_default_inline_thin_padding(hone_default_nest *n) {
+    bool pays = longest_sum(&n->facts) >= MANY_CHANNELS && n->facts.element_bits >= 32;
+    return pays && !n->limits->are_sizes_open ? inline_some(n, true) : HONE_OK;
 }

@@ -473,6 +473,12 @@ static hone_status place_epilogue(hone_default_nest *n, hone_rv epilogue, hone_r
     return !st && p->row >= 0 ? take_tile(n, epilogue, p) : st;
 }
 
+/* Vectors that are masked at the edges of an image, where masks take no registers. */
+static bool takes_padding(const hone_default_nest *n, const plan *p, hone_node_id column) {
+    return p->row >= 0 && p->window < 0 && n->limits->vector_registers >= MANY_REGISTERS &&
+           is_plain_product(n, column);
+}
+
 hone_status hone_default_tile(hone_default_nest *n) {
     hone_rv epilogue, place, row;
     HONE_TRY(hone_default_epilogue(n->sch, n->block, &epilogue));
@@ -490,6 +496,7 @@ hone_status hone_default_tile(hone_default_nest *n) {
     }
     plan p = make_plan(n, count, nodes);
     if (p.is_whole) HONE_TRY(hone_default_inline_padding(n));
+    if (takes_padding(n, &p, nodes[p.column])) HONE_TRY(hone_default_inline_thin_padding(n));
     HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
     HONE_TRY(hone_default_optional(place_epilogue(n, epilogue, place, &p)));
     for (uint32_t i = 0; i < count && p.window >= 0; i++) {

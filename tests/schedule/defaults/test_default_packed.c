@@ -428,6 +428,73 @@ static void images_of_one_tap_are_one_row(void **state) {
     assert_true(joined >= 4);
 }
 
+/* Blocks named "pad" that are left by default of a convolution 3×3 with a padding of 1. */
+static int paddings(int size, int channels, const hone_default_limits *limits) {
+    hone_module *module = NULL;
+    hone_schedule *sch = NULL;
+    char text[1500];
+    int count = 0;
+    snprintf(
+        text, sizeof text,
+        "H, C = %d, %d\n"
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((1, C, H, H), \"float32\"), W: T.Buffer((32, C, 3, 3), "
+        "\"float32\"), Y: T.Buffer((1, 32, H, H), \"float32\")):\n"
+        "    P = T.alloc_buffer((1, C, H + 2, H + 2))\n"
+        "    for n, c, y, x in T.grid(1, C, H + 2, H + 2):\n"
+        "        with T.block(\"pad\"):\n"
+        "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
+        "            P[vn, vc, vy, vx] = T.if_then_else(1 <= vy and vy < H + 1 and 1 <= vx and "
+        "vx < H + 1, X[vn, vc, vy - 1, vx - 1], T.float32(0))\n"
+        "    for n, f, y, x, c, u, v in T.grid(1, 32, H, H, C, 3, 3):\n"
+        "        with T.block(\"conv\"):\n"
+        "            vn, vf, vy, vx, vc, vu, vv = T.axis.remap(\"SSSSRRR\", [n, f, y, x, c, u, "
+        "v])\n"
+        "            with T.init():\n"
+        "                Y[vn, vf, vy, vx] = T.float32(0)\n"
+        "            Y[vn, vf, vy, vx] += P[vn, vc, vy + vu, vx + vv] * W[vf, vc, vu, vv]\n",
+        size, channels);
+    const hone_func *func = hone_test_parse(text, &module);
+    assert_true(default_trial(func, limits, 1, &sch));
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        count += node->kind == HONE_NODE_BLOCK && strcmp(node->u.block.block->name, "pad") == 0;
+    }
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    return count;
+}
+
+/* Paddings that are thin beside the image go into the product where the sum over channels is long:
+ * with filters as vectors, and with vectors of the image where masks take no registers. */
+static void thin_paddings_are_not_copied(void **state) {
+    (void)state;
+    static const struct {
+        int size, channels, vector_registers;
+        uint64_t constants;
+        bool is_open;
+        int paddings;
+    } cases[] = {
+        {14, 16, 32, 2, false, 0},
+        {14, 16, 32, 0, false, 0},
+        {14, 16, 16, 2, false, 0},
+        {16, 16, 16, 0, false, 1},
+        {14, 4,  32, 2, false, 1},
+        {7,  16, 32, 2, false, 1},
+        {14, 16, 32, 2, true,  1},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        hone_default_limits limits = machines[2];
+        limits.vector_registers = cases[i].vector_registers;
+        limits.vector_lanes = cases[i].vector_registers / 2;
+        limits.constants = cases[i].constants;
+        limits.are_sizes_open = cases[i].is_open;
+        int left = paddings(cases[i].size, cases[i].channels, &limits);
+        if (left != cases[i].paddings) fail_msg("case %zu: %d", i, left);
+    }
+}
+
 /* How many unrolled loops of more than one iteration are around the block. */
 static int unrolled_around(const hone_func *func, const char *name) {
     int count = 0;
@@ -570,6 +637,7 @@ int main(void) {
         cmocka_unit_test(convolutions_are_right),
         cmocka_unit_test(convolutions_of_one_tap_are_right),
         cmocka_unit_test(images_of_one_tap_are_one_row),
+        cmocka_unit_test(thin_paddings_are_not_copied),
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(products_of_bytes_are_right),
         cmocka_unit_test(convolutions_of_bytes_are_right),
