@@ -122,9 +122,6 @@ hone_status hone_default_dots(hone_default_nest *n, bool *out_is_done);
 double hone_default_dots_time(const hone_default_nest *n, double sums);
 /* default_padding.c: what the block alone reads, and what pads with one number, goes into it. */
 hone_status hone_default_inline_padding(hone_default_nest *n);
-/* Takes what the block alone reads, and what pads thinly with one number, into it where sums are
- * long and sizes known; n->facts are those of the block. */
-hone_status hone_default_inline_thin_padding(hone_default_nest *n);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
 /* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:

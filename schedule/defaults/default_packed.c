@@ -337,7 +337,8 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
                                  .rows_first = rows_first};
     HONE_TRY(hone_packed_nest(p, &tiling, &at));
     HONE_TRY(hone_packed_take_tile(p, epilogue, &at));
-    if (p->together == 1 && p->is_turned) HONE_TRY(hone_default_inline_thin_padding(n));
+    if (p->together == 1 && p->is_turned && !n->limits->are_sizes_open)
+        HONE_TRY(hone_packed_take_padding(n->sch, p->block, &n->facts));
     HONE_TRY(hone_sch_unroll(n->sch, at.row));
     if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(n->sch, at.outer_row));
     bool by_panel = (p->together > 1 || p->is_turned) && !rows_first && !is_constant;

@@ -8,6 +8,7 @@
  * that lie outside of it, have bodies of their own.
  */
 #include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/sched_tree.h"
 
@@ -49,23 +50,23 @@ static bool is_thin(const hone_schedule *sch, hone_node_id block) {
     return THIN_SHARE * all <= (THIN_SHARE + 1) * own;
 }
 
-static hone_status inline_some(hone_default_nest *n, bool thin_alone) {
+static hone_status inline_some(hone_schedule *sch, hone_rv block, bool thin_alone) {
     uint32_t count = 0, readers = 0;
     const hone_rv *producers = NULL, *consumers = NULL;
-    HONE_TRY(hone_sch_get_producers(n->sch, n->block, &count, &producers));
+    HONE_TRY(hone_sch_get_producers(sch, block, &count, &producers));
     for (uint32_t i = 0; i < count; i++) {
         hone_node_id node;
-        HONE_TRY(hone_schedule_node(n->sch, producers[i], &node));
-        if (!is_padding(n->sch, node) || (thin_alone && !is_thin(n->sch, node))) continue;
-        HONE_TRY(hone_sch_get_consumers(n->sch, producers[i], &readers, &consumers));
+        HONE_TRY(hone_schedule_node(sch, producers[i], &node));
+        if (!is_padding(sch, node) || (thin_alone && !is_thin(sch, node))) continue;
+        HONE_TRY(hone_sch_get_consumers(sch, producers[i], &readers, &consumers));
         if (readers != 1) continue;
-        HONE_TRY(hone_default_optional(hone_sch_compute_inline(n->sch, producers[i])));
+        HONE_TRY(hone_default_optional(hone_sch_compute_inline(sch, producers[i])));
     }
     return HONE_OK;
 }
 
 hone_status hone_default_inline_padding(hone_default_nest *n) {
-    return inline_some(n, false);
+    return inline_some(n->sch, n->block, false);
 }
 
 /* Steps of the longest sum. */
@@ -76,7 +77,8 @@ static int64_t longest_sum(const hone_reduction_facts *f) {
     return longest;
 }
 
-hone_status hone_default_inline_thin_padding(hone_default_nest *n) {
-    bool pays = longest_sum(&n->facts) >= MANY_CHANNELS && n->facts.element_bits >= 32;
-    return pays && !n->limits->are_sizes_open ? inline_some(n, true) : HONE_OK;
+hone_status hone_packed_take_padding(hone_schedule *sch, hone_rv block,
+                                     const hone_reduction_facts *f) {
+    bool pays = longest_sum(f) >= MANY_CHANNELS && f->element_bits >= 32;
+    return pays ? inline_some(sch, block, true) : HONE_OK;
 }

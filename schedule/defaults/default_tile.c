@@ -17,6 +17,7 @@
  * are channels, which share vectors of weights, but nothing of the image.
  */
 #include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/packed.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
@@ -475,8 +476,8 @@ static hone_status place_epilogue(hone_default_nest *n, hone_rv epilogue, hone_r
 
 /* Vectors that are masked at the edges of an image, where masks take no registers. */
 static bool takes_padding(const hone_default_nest *n, const plan *p, hone_node_id column) {
-    return p->row >= 0 && p->window < 0 && n->limits->vector_registers >= MANY_REGISTERS &&
-           is_plain_product(n, column);
+    return !n->limits->are_sizes_open && p->row >= 0 && p->window < 0 &&
+           n->limits->vector_registers >= MANY_REGISTERS && is_plain_product(n, column);
 }
 
 hone_status hone_default_tile(hone_default_nest *n) {
@@ -496,7 +497,8 @@ hone_status hone_default_tile(hone_default_nest *n) {
     }
     plan p = make_plan(n, count, nodes);
     if (p.is_whole) HONE_TRY(hone_default_inline_padding(n));
-    if (takes_padding(n, &p, nodes[p.column])) HONE_TRY(hone_default_inline_thin_padding(n));
+    if (takes_padding(n, &p, nodes[p.column]))
+        HONE_TRY(hone_packed_take_padding(n->sch, n->block, &n->facts));
     HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
     HONE_TRY(hone_default_optional(place_epilogue(n, epilogue, place, &p)));
     for (uint32_t i = 0; i < count && p.window >= 0; i++) {

@@ -111,6 +111,10 @@ HONE_NODISCARD hone_status hone_packed_nest(const hone_packed *p, const hone_pac
 /* The epilogue goes to the tile, its vectors along the last dimension. */
 HONE_NODISCARD hone_status hone_packed_take_tile(const hone_packed *p, hone_rv epilogue,
                                                  const hone_packed_places *at);
+/* What the block alone reads, and what pads thinly with one number, goes into it where sums are
+ * long (default_padding.c). f: the facts of the block, which need not be packed. */
+HONE_NODISCARD hone_status hone_packed_take_padding(hone_schedule *sch, hone_rv block,
+                                                    const hone_reduction_facts *f);
 /* The copy of a panel goes below the loop over panels. */
 HONE_NODISCARD hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy *c,
                                                   const hone_packed_places *at);

@@ -135,6 +135,8 @@ static hone_status pack(hone_schedule *sch, const char *name, const hone_target 
     HONE_TRY(decide(&p, target, (kind & ROWS_FIRST) != 0, &tiling));
     HONE_TRY(hone_packed_nest(&p, &tiling, &at));
     HONE_TRY(hone_packed_take_tile(&p, epilogue, &at));
+    if ((kind & IS_TURNED) && p.together == 1)
+        HONE_TRY(hone_packed_take_padding(sch, p.block, &p.f));
     HONE_TRY(hone_sch_unroll(sch, at.row));
     if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(sch, at.outer_row));
     if (kind & PREFETCHES) HONE_TRY(sample_prefetch(&p, at.reduce));
