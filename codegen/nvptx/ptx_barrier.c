@@ -50,9 +50,9 @@ static LLVMValueRef call_barrier(gen *g, const hone_expr *e) {
 /* (barrier, parity) */
 static LLVMValueRef call_wait(gen *g, const hone_expr *e) {
     static const char text[] = "{\n\t.reg .pred ended;\n"
-                               "again:\n\t"
+                               "$$L_again:\n\t"
                                "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n\t"
-                               "@!ended bra again;\n\t}";
+                               "@!ended bra $$L_again;\n\t}";
     if (e->count != 3 || !has_barriers(g)) return NULL;
     LLVMValueRef args[] = {shared_address(g, e->args[1]), word(g, e->args[2])};
     return args[0] ? call_text(g, text, "r,r,~{memory}", args, 2) : NULL;

@@ -152,6 +152,7 @@ typedef struct state {
         uint32_t line, group; /* a group number of `groups`: not committed yet */
     } products[MOST_IN_FLIGHT];
     uint32_t is_seen_by_units, is_ready; /* stores, by a proxy fence; at the barrier behind it */
+    uint32_t is_unseen_barrier;          /* one that began behind the last proxy fence */
 } state;
 
 static hone_status says(const entry *e, const state *s, const char *what) {
@@ -208,7 +209,11 @@ static hone_status touch_registers(entry *e, state *s) {
 }
 
 static void note_order(part words, state *s) {
-    if (begins(words, "fence.proxy.async")) s->is_seen_by_units = true;
+    if (begins(words, "fence.proxy.async")) {
+        s->is_seen_by_units = true;
+        s->is_unseen_barrier = false;
+    }
+    if (begins(words, "mbarrier.init")) s->is_unseen_barrier = true;
     if (begins(words, "st.shared") || begins(words, "cp.async.wait")) s->is_seen_by_units = false;
     if (begins(words, "bar")) s->is_ready = s->is_seen_by_units;
 }
@@ -216,6 +221,8 @@ static void note_order(part words, state *s) {
 static hone_status do_line(entry *e, state *s) {
     const line *l = &e->lines[s->at];
     if (begins(l->words, "wgmma.mma_async")) return begin_product(e, s);
+    if (begins(l->words, "cp.async.bulk") && s->is_unseen_barrier)
+        return says(e, s, "no proxy fence behind mbarrier.init");
     if (begins(l->words, "wgmma.fence")) {
         memset(e->is_touched, 0, MOST_REGISTERS * sizeof *e->is_touched);
     } else if (begins(l->words, "wgmma.commit_group")) {

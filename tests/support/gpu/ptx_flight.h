@@ -11,7 +11,8 @@
  *   its registers of A are not written before that;
  *   what else wrote registers of a product is followed by wgmma.fence before the product;
  *   the barrier before a product stands behind fence.proxy.async, and that behind what was stored
- *   to shared memory.
+ *   to shared memory;
+ *   a proxy fence stands between mbarrier.init and a bulk copy.
  *
  * INVALID with the line that breaks one. out_products: how many lines with a product there are. */
 HONE_NODISCARD hone_status test_ptx_flight(const char *text, unsigned *out_products);
