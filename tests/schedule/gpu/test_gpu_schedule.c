@@ -199,7 +199,7 @@ static const struct row rounded[] = {
     {"rounded", NN("64", "64", "48", "float32", "float32"), 3},
     {"rounded, odd sizes", NN("37", "29", "19", "float32", "float32"), 3},
     {"rounded, weights transposed", NT("40", "48", "33", "float32", "float32"), 3},
-    {"rounded, in parts", NT("20", "24", "2048", "float32", "float32"), 3},
+    {"rounded, in parts", NT("8", "8", "1024", "float32", "float32"), 3},
     {"rounded, a convolution",
      "@T.prim_func\ndef main(" BUF("A", "(2, 9, 9, 8)", "float32") ", " BUF("B", "(3, 3, 8, 20)", "float32") ", "
      BUF("C", "(2, 4, 4, 20)", "float32") "):\n"
