@@ -22,7 +22,7 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 
-enum { DEPTH = 6, ROUNDS = 320, PARTS = 5, KEPT_GROUPS = 8 };
+enum { DEPTH = 7, ROUNDS = 400, PARTS = 5, KEPT_GROUPS = 8 };
 
 /* ---- groups ---- */
 
@@ -57,7 +57,8 @@ static hone_status train_shipped(const train_history *history, tree_forest **out
                                         .max_depth = DEPTH,
                                         .max_rounds = ROUNDS,
                                         .rate = 0.1,
-                                        .share_of_columns = 0.3};
+                                        .shrink = 10,
+                                        .share_of_columns = 0.2};
     return tree_train(history, &options, out);
 }
 

@@ -19,6 +19,8 @@ enum { HOLDOUT_MIN = 48, HOLDOUT_ONE_IN = 6, FEW_ROUNDS = 40, PATIENCE = 12 };
 #define SLOPE 4.0
 
 #define RATE 0.12
+#define SHRINK 0.5
+#define SHRINK_ON_PRIOR 30.0
 
 /* Everything about one training; arrays have one entry per row or per sample. */
 typedef struct training {
@@ -162,8 +164,8 @@ static hone_status make_booster(training *t) {
         XGB_TRY(XGBoosterSetParam(t->booster, fixed[i][0], fixed[i][1]), "set a parameter");
     }
     /* what stands on a prior has to be sure of what it changes */
-    XGB_TRY(XGBoosterSetParam(t->booster, "lambda", t->options->prior ? "30" : "0.5"),
-            "set a parameter");
+    double shrink = t->options->prior ? SHRINK_ON_PRIOR : SHRINK;
+    HONE_TRY(set_share(t->booster, "lambda", t->options->shrink > 0 ? t->options->shrink : shrink));
     HONE_TRY(set_share(t->booster, "eta", t->options->rate > 0 ? t->options->rate : RATE));
     if (t->options->share_of_columns > 0)
         HONE_TRY(set_share(t->booster, "colsample_bynode", t->options->share_of_columns));

@@ -17,6 +17,7 @@ typedef struct tree_train_options {
     uint64_t seed;
     int32_t max_depth, max_rounds;
     double rate;              /* how far each tree goes; 0 = 0.12 */
+    double shrink;            /* of leaves (XGBoost's lambda); 0 = 0.5, on a prior 30 */
     double share_of_columns;  /* that a node may ask about, drawn anew for each; 0 = all */
     const tree_forest *prior; /* the new trees stand on what these say; NULL = on nothing */
 } tree_train_options;
