@@ -461,7 +461,8 @@ static void pipelines_keep_their_statements(void **state) {
     assert_null(strstr(hone_str_text(&all), "compute_inline"));
     hone_str_deinit(&all);
     hone_space_deinit(&space);
-    HONE_ASSERT_ERROR(load_text(inlines, func, &space), HONE_CODE_ILLEGAL, "one statement left");
+    HONE_ASSERT_ERROR(load_text(inlines, func, &space), HONE_CODE_ILLEGAL,
+                      "is not a sequence of statements");
     HONE_ASSERT_OK(load_text(vectors, func, &space));
     hone_space_deinit(&space);
     hone_module_release(module);
