@@ -56,17 +56,31 @@ static bool find(gen *g, const hone_expr *e, bounded *out) {
            hone_arith_is_exact(&g->arith, out->bound->args[0]);
 }
 
-/* How many lanes are below the bound (or at it), from 0 to all of them. */
+/* bound - first; where that is no int64, the one that is nearest: what comes with the call may be
+ * any number. */
+static LLVMValueRef difference(gen *g, const hone_expr *bound, const hone_expr *first) {
+    LLVMValueRef sides[] = {gen_index(g, bound), gen_index(g, first)};
+    if (bound->dtype.bits < 64) return LLVMBuildNSWSub(g->builder, sides[0], sides[1], "");
+    return gen_intrinsic(g, "llvm.ssub.sat", g->i64, sides, HONE_COUNT(sides));
+}
+
+static LLVMValueRef clamp(gen *g, LLVMValueRef value, int64_t least, int64_t most) {
+    LLVMBuilderRef ir = g->builder;
+    LLVMValueRef low = gen_i64(g, least), high = gen_i64(g, most);
+    value = LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, value, low, ""), low, value, "");
+    return LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, value, high, ""), value, high, "");
+}
+
+/* How many lanes are below the bound (or at it), from 0 to all of them. Clamped first: nothing that
+ * is added wraps around then. */
 static LLVMValueRef count_below(gen *g, const bounded *b) {
     LLVMBuilderRef ir = g->builder;
-    bool takes_equal = b->op == HONE_OP_LE || b->op == HONE_OP_GT;
-    LLVMValueRef room =
-        LLVMBuildNSWSub(ir, gen_index(g, b->bound->args[0]), gen_index(g, b->row->args[0]), "");
-    room = LLVMBuildNSWAdd(ir, room, gen_i64(g, takes_equal ? b->step : b->step - 1), "");
-    room = LLVMBuildAShr(ir, room, gen_i64(g, __builtin_ctzll((unsigned long long)b->step)), "");
-    LLVMValueRef none = gen_i64(g, 0), all = gen_i64(g, b->lanes);
-    room = LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, room, none, ""), none, room, "");
-    return LLVMBuildSelect(ir, LLVMBuildICmp(ir, LLVMIntSLT, room, all, ""), room, all, "");
+    int64_t takes_equal = b->op == HONE_OP_LE || b->op == HONE_OP_GT;
+    int64_t last = (int64_t)(b->lanes - 1) * b->step;
+    LLVMValueRef room = difference(g, b->bound->args[0], b->row->args[0]);
+    room = clamp(g, room, -takes_equal, last + 1 - takes_equal);
+    room = LLVMBuildNSWAdd(ir, room, gen_i64(g, b->step - 1 + takes_equal), "");
+    return LLVMBuildAShr(ir, room, gen_i64(g, __builtin_ctzll((unsigned long long)b->step)), "");
 }
 
 /* A register for masks has as many bits. */

@@ -64,46 +64,70 @@ static void every_length_and_stride(void **state) {
     }
 }
 
-/* Lanes of a row of numbers that compare so with one, which lies below, among and behind them; the
- * row stands on either side. */
+/* Lanes of a row of numbers that compare so with a bound; the row stands on either side. Bounds
+ * that come from N are not known when code is made. */
 static hone_status check_bounded(const hone_target *target, int lanes, int stride, const char *op,
-                                 bool is_wide, bool is_right) {
-    char text[1024], row[64], bound[32];
-    const char *of = is_wide ? "T.int64" : "T.int32";
+                                 const char *bound, const char *of, bool is_right) {
+    char text[1024], row[64];
     hone_module *module;
     const hone_member *member;
     snprintf(row, sizeof row, "n * %s(3) - %s(90) + j * %s(%d)", of, of, of, stride);
-    snprintf(bound, sizeof bound, "%s(7)", of);
     snprintf(text, sizeof text,
              "from tvm.script import tir as T\n"
              "@T.prim_func\n"
-             "def main(A: T.Buffer((64, %d), \"float32\"), Y: T.Buffer((64, %d), \"float32\")):\n"
+             "def main(N: T.Buffer((1,), \"%s\"), A: T.Buffer((64, %d), \"float32\"),\n"
+             "         Y: T.Buffer((64, %d), \"float32\")):\n"
              "    for n in range(%s(64)):\n"
              "        for j in T.vectorized(%s(%d)):\n"
              "            Y[n, j] = T.if_then_else(%s %s %s, A[n, j], T.float32(0))\n",
-             lanes, lanes, of, of, lanes, is_right ? bound : row, op, is_right ? row : bound);
+             of + strlen("T."), lanes, lanes, of, of, lanes, is_right ? bound : row, op,
+             is_right ? row : bound);
     HONE_TRY(hone_script_parse(text, strlen(text), "bounded", &module));
     hone_status st = hone_module_pick(module, NULL, &member);
     if (!st) st = test_compare(member->func, target, (uint64_t)lanes, 0);
     hone_module_release(module);
-    return hone_status_annotate(st, "%d lanes, stride %d, %s", lanes, stride, op);
+    return hone_status_annotate(st, "%d lanes, stride %d, %s %s", lanes, stride, op, bound);
 }
 
+static const char *const ops[] = {"<", "<=", ">", ">="};
+
+/* The bound lies below, among and behind them. */
 static void lanes_below_a_bound(void **state) {
     const struct target_row *row = *state;
-    static const char *const ops[] = {"<", "<=", ">", ">="};
     static const int lengths[] = {3, 5, 8, 13, 16, 32, 48, 64};
     hone_target target;
     HONE_ASSERT_OK(hone_target_parse(row->target, &target));
     for (size_t i = 0; i < HONE_COUNT(lengths) * HONE_COUNT(ops); i++) {
         for (int stride = 1; stride <= 4; stride++) {
+            bool is_wide = i % 3 > 0;
             HONE_ASSERT_OK(check_bounded(&target, lengths[i / HONE_COUNT(ops)], stride,
-                                         ops[i % HONE_COUNT(ops)], i % 3 > 0, stride & 1));
+                                         ops[i % HONE_COUNT(ops)],
+                                         is_wide ? "T.int64(7)" : "T.int32(7)",
+                                         is_wide ? "T.int64" : "T.int32", stride & 1));
         }
+    }
+}
+
+/* The way to it is more than the type holds. */
+static void lanes_far_from_a_bound(void **state) {
+    const struct target_row *row = *state;
+    static const char *const bounds[][2] = {
+        {"T.int64", "T.bitwise_or(N[0], T.int64(9223372036854775800))" },
+        {"T.int64", "T.bitwise_or(N[0], T.int64(-9223372036854775800))"},
+        {"T.int32", "T.bitwise_or(N[0], T.int32(2147483640))"          },
+        {"T.int32", "T.bitwise_or(N[0], T.int32(-2147483640))"         },
+    };
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse(row->target, &target));
+    for (size_t i = 0; i < HONE_COUNT(bounds) * HONE_COUNT(ops); i++) {
+        const char *const *bound = bounds[i / HONE_COUNT(ops)];
+        HONE_ASSERT_OK(check_bounded(&target, 16, i & 1 ? 2 : 1, ops[i % HONE_COUNT(ops)], bound[1],
+                                     bound[0], i % 3 == 0));
     }
 }
 
 int main(void) {
     return HONE_RUN_ROWS("codegen/odd vectors", target_rows, every_length_and_stride) +
-           HONE_RUN_ROWS("codegen/bounded lanes", target_rows, lanes_below_a_bound);
+           HONE_RUN_ROWS("codegen/bounded lanes", target_rows, lanes_below_a_bound) +
+           HONE_RUN_ROWS("codegen/far bounds", target_rows, lanes_far_from_a_bound);
 }
