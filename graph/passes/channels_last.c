@@ -6,8 +6,10 @@
  * pools, sums over space, concat, resizing and choosing along a dimension), so that a whole network
  * is turned once at its ends and between convolutions nothing is: where a value is wanted in the
  * old order, it is turned back; what nobody wants in the old order is pruned. Groups follow their
- * data and are no reason to turn it. needs: infer, normalize, decompose; fold_constants after it
- * turns the weights keeps: everything else
+ * data and are no reason to turn it.
+ *
+ * needs: infer, normalize, decompose; fold_constants after it turns the weights
+ * keeps: everything else
  */
 #include <string.h>
 
