@@ -1,7 +1,7 @@
 /* runtime/model/model_table.h - what the driver in a compiled model runs: plans as constant tables.
  *
  * compile/ writes these structures as data into the model; model_driver.c walks them. Layout is
- * the C ABI of 64-bit targets; compile/table.c writes it field by field in this order.
+ * the C ABI of 64-bit targets; compile/table_asm.c writes it field by field in this order.
  *
  *   values[]   numbers of one call in order: constants, sizes read off tensors, arithmetic on
  *              earlier ones. Everything below names values by index. Those of phase 0 are known
