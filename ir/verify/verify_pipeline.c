@@ -3,8 +3,8 @@
  *
  * Statements are counted as lowering counts them (lower/pipeline/lower_stages.c): those of the
  * block that is the loop's whole body; of an unguarded block with several statements, these; a
- * T.init; three for a pipeline inside, two for a copy by way of registers. What may overtake what
- * is judged there. A loop of one iteration is no pipeline, whatever it says. */
+ * T.init; three for a pipeline inside, of one iteration too, two for a copy by way of registers.
+ * What may overtake what is judged there. Of a loop of one iteration nothing is asked itself. */
 #include <string.h>
 
 #include "ir/core/annotation.h"
@@ -21,10 +21,14 @@ static const hone_value *order_of(const hone_node *loop) {
     return hone_attrs_find(&loop->u.loop.annotations, HONE_PIPELINE_ORDER);
 }
 
+static bool is_annotated(const hone_node *node) {
+    return node->kind == HONE_NODE_FOR && (stages_of(node) || order_of(node));
+}
+
 static bool is_pipelined(const hone_node *node) {
-    if (node->kind != HONE_NODE_FOR) return false;
+    if (!is_annotated(node)) return false;
     int64_t extent = hone_expr_const(node->u.loop.range.extent);
-    return (stages_of(node) || order_of(node)) && extent != 0 && extent != 1;
+    return extent != 0 && extent != 1;
 }
 
 /* Lowering has marked its statements, and goes on by the marks. */
@@ -71,7 +75,7 @@ static uint32_t count_statements(const hone_func *func, hone_node_id parent, boo
         } else if (enters && is_sequence(node)) {
             count += count_statements(func, n, false);
         } else {
-            count += (is_pipelined(node) ? 3u : 1u) + goes_by_registers(func, n);
+            count += (is_annotated(node) ? 3u : 1u) + goes_by_registers(func, n);
         }
     }
     return count;

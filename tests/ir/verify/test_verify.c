@@ -18,6 +18,15 @@
     "    X[i] = 0\n"                                                                               \
     "    C[i, 0] = A[i, 0]\n"
 
+#define NESTED(stage, order)                                                                       \
+    "  for i in T.serial(128, annotations={\"software_pipeline_stage\": " stage                    \
+    ", \"software_pipeline_order\": " order "}):\n"                                                \
+    "    X[i] = 0\n"                                                                               \
+    "    for j in T.serial(1, annotations={\"software_pipeline_stage\": [0, 1], "                  \
+    "\"software_pipeline_order\": [0, 1]}):\n"                                                     \
+    "      C[i, j] = A[i, j]\n"                                                                    \
+    "      C[i, 1] = A[i, 1]\n"
+
 /* clang-format off */
 static const struct row {
     const char *name, *body;
@@ -48,6 +57,9 @@ static const struct row {
      "  for i in T.serial(128, annotations={\"software_pipeline_stage\": [0], \"software_pipeline_order\": [0]}):\n"
      "    X[i] = 0\n",
      "loop 'i' cannot be pipelined: its body is not a sequence of statements", false},
+    {"a pipeline of one iteration in another counts three", NESTED("[0, 0, 0, 1]", "[0, 1, 2, 3]"), NULL, false},
+    {"a pipeline of one iteration in another, counted as one", NESTED("[0, 1]", "[0, 1]"),
+     "loop 'i' has 2 numbers in 'software_pipeline_stage', but 4 statements in its body", false},
     {"two copies of what is not written",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
