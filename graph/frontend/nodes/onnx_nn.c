@@ -108,21 +108,31 @@ static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_ex
     return onnx_emit_reshape(r, vector, spatial + 2, shape, out);
 }
 
-/* The extents of the kernel are those of the weight, and as the file says. */
-static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data,
-                                    const hone_sinfo *weight, onnx_window *w) {
+/* The extents of the kernel are those of the weight, and as the file says: what a weight that comes
+ * at run time leaves open the attribute tells, or the caller. */
+static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data, hone_garg *io_weight,
+                                    onnx_window *w) {
     int64_t stated[ONNX_MAX_SPATIAL];
+    const hone_sinfo *weight;
+    HONE_TRY(onnx_demand_given_sizes(r, io_weight));
+    HONE_TRY(onnx_info(r, io_weight, &weight));
     if (weight->rank != data->rank) {
         return HONE_ERROR(HONE_CODE_INVALID, "the weight has %d dimensions, the data has %d",
                           weight->rank, data->rank);
     }
+    bool is_stated = onnx_attr(r, "kernel_shape") != NULL;
+    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w->spatial, 0, stated));
     for (uint32_t i = 0; i < w->spatial; i++) {
         w->kernel[i] = hone_expr_const(weight->shape[i + 2]);
-        if (w->kernel[i] < 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size");
-    }
-    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w->spatial, 0, stated));
-    for (uint32_t i = 0; onnx_attr(r, "kernel_shape") && i < w->spatial; i++) {
-        if (stated[i] != w->kernel[i]) {
+        if (w->kernel[i] < 0 && !is_stated) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "a kernel of unknown size; give it with --shape");
+        }
+        if (w->kernel[i] < 0) {
+            w->kernel[i] = stated[i];
+            HONE_TRY(onnx_demand_size(r, io_weight, (int32_t)i + 2, stated[i]));
+        }
+        if (is_stated && stated[i] != w->kernel[i]) {
             return HONE_ERROR(HONE_CODE_INVALID,
                               "attribute 'kernel_shape' says %lld, the weight has %lld",
                               (long long)stated[i], (long long)w->kernel[i]);
@@ -175,14 +185,13 @@ static hone_status know_channels(onnx_reader *r, hone_garg *io_data, hone_garg *
 
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
                            int64_t filler, hone_garg *out) {
-    const hone_sinfo *data, *weight;
+    const hone_sinfo *data;
     onnx_window w = {0};
     int64_t groups;
     hone_garg args[2] = {sides[0], sides[1]};
     HONE_TRY(onnx_info(r, &sides[0], &data));
-    HONE_TRY(onnx_info(r, &sides[1], &weight));
     HONE_TRY(spatial_rank(data, &w.spatial));
-    HONE_TRY(kernel_of_weight(r, data, weight, &w));
+    HONE_TRY(kernel_of_weight(r, data, &args[1], &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(know_channels(r, &args[0], &args[1], 1, groups));
     HONE_TRY(read_window(r, data, &w));
@@ -314,9 +323,9 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     int64_t groups, more[ONNX_MAX_SPATIAL];
     HONE_TRY(know_channels(r, &r->inputs[0], &r->inputs[1], 0, 1));
     HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(spatial_rank(data, &w.spatial));
-    HONE_TRY(kernel_of_weight(r, data, weight, &w));
+    HONE_TRY(kernel_of_weight(r, data, &r->inputs[1], &w));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_transposed(r, data, &w, more));
     HONE_TRY(groups == 1 && is_alone(data, weight, &w, more)

@@ -165,6 +165,9 @@ hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, 
 hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *b, int32_t e);
 /* Dimension d has this size: checked where it is known. */
 hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size);
+/* Says of an operand's open sizes what the caller gave for them, as operators need that want
+ * numbers: the sizes stay open elsewhere, and a run checks them. */
+hone_status onnx_demand_given_sizes(onnx_reader *r, hone_garg *io);
 /* It has this shape: checked where sizes are known later. INVALID of another number of dimensions.
  */
 hone_status onnx_demand_shape(onnx_reader *r, hone_garg *io, int32_t rank,

@@ -108,6 +108,29 @@ hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t s
     return cast_operand(r, &o);
 }
 
+/* What the caller says a size is, where it is one that an input names; -1: nothing. */
+static int64_t given_size(const onnx_reader *r, const hone_expr *extent) {
+    const hone_graph_options *options = r->options;
+    if (extent->kind != HONE_EXPR_VAR || !options) return -1;
+    const char *name = r->graph->vars[extent->u.var].name;
+    for (size_t i = 0; i < options->dim_count; i++)
+        if (strcmp(options->dims[i].name, name) == 0) return options->dims[i].size;
+    return -1;
+}
+
+hone_status onnx_demand_given_sizes(onnx_reader *r, hone_garg *io) {
+    operand o;
+    HONE_TRY(read_operand(r, io, &o));
+    for (int32_t d = 0; d < o.info->rank; d++) {
+        int64_t size = given_size(r, o.shape[d]);
+        if (size < 0) continue;
+        o.shape[d] = hone_extent_int(&r->ir, size);
+        o.is_cast = true;
+    }
+    HONE_TRY(hone_ir_finish(&r->ir));
+    return o.is_cast ? cast_operand(r, &o) : HONE_OK;
+}
+
 hone_status onnx_demand_shape(onnx_reader *r, hone_garg *io, int32_t rank,
                               const hone_expr *const *shape) {
     operand o;

@@ -208,6 +208,18 @@ static const value_row rows[] = {
         "opset 13\ninput x f32 1,1,N\n"
         "node MaxPool x -> y kernel_shape=[3] strides=[2] ceil_mode=1 pads=[1,1]",
         "3,4", "4,4"),
+    ROW("a convolution whose weight comes later, and whose kernel the node says",
+        "opset 13\ninput x f32 1,1,N\nconst d f32 1,1,4 = 1,2,4,8\n"
+        "node Conv d,x -> y kernel_shape=[2] pads=[1,0]",
+        "1,-1", "-1,-1,-2,-4"),
+    ROW("a weight that is not as the node says",
+        "opset 13\ninput x f32 1,1,N\nconst d f32 1,1,4 = 1,2,4,8\n"
+        "node Conv d,x -> y kernel_shape=[3]",
+        "1,-1", "!2"),
+    ROW("a transposed convolution whose kernel the node says",
+        "opset 13\ninput x f32 1,1,N\nconst d f32 1,1,2 = 1,2\n"
+        "node ConvTranspose d,x -> y kernel_shape=[2]",
+        "1,-1", "1,1,-2"),
     ROW("Slice as long as another tensor",
         "opset 13\ninput x f32 1,1,N\nnode Shape x -> n start=2\nconst s i64 1 = 0\n"
         "const a i64 1 = 0\nconst d f32 4 = 5,6,7,8\nnode Slice d,s,n,a -> p\n"
