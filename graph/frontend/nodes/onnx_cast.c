@@ -65,6 +65,16 @@ static hone_status emit_power(onnx_reader *r, hone_garg x, bool saturates, hone_
     return onnx_emit(r, "bitcast", 1, &exponent, 1, &as_power, out);
 }
 
+/* To integers of less than 8 bits the standard rounds, halves to the even number, where it cuts
+ * fractions off for all others; of the int32 the cast that follows keeps the low bits. */
+static hone_status emit_rounded(onnx_reader *r, hone_garg x, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, &x, &info));
+    if (hone_dtype_is_short_float(info->dtype)) HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_F32, &x));
+    HONE_TRY(onnx_emit1(r, "round", x, out));
+    return onnx_emit_cast(r, *out, HONE_DTYPE_I32, out);
+}
+
 static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
     const hone_sinfo *info;
     int64_t saturates;
@@ -74,10 +84,8 @@ static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
     bool is_same = hone_dtype_equal(info->dtype, to);
     if (to.code == HONE_DTYPE_CODE_FLOAT8_E8M0FNU && !is_same)
         return emit_power(r, r->inputs[0], saturates, to, out);
-    if (to.bits < 8 && hone_dtype_is_integer(to)) /* the low bits count */
-        HONE_TRY(onnx_emit_cast(r, r->inputs[0],
-                                hone_dtype_is_float(info->dtype) ? HONE_DTYPE_I32 : info->dtype,
-                                &r->inputs[0]));
+    if (to.bits < 8 && hone_dtype_is_integer(to) && hone_dtype_is_float(info->dtype))
+        HONE_TRY(emit_rounded(r, r->inputs[0], &r->inputs[0]));
     if (!has_eight_bits(to) || !saturates || is_same)
         return onnx_emit_cast(r, r->inputs[0], to, out);
     return onnx_emit_float8(r, r->inputs[0], to, out);
