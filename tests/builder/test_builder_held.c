@@ -60,6 +60,9 @@ static const struct row {
      "#define A(x) x x x x x x x x\\n#define B(x) A(A(A(A(x))))\\n"
      "int f(void) { return 0 B(B(B(+ 1))); }",
      HONE_FAILURE_BUILD_ERROR, "pragma_import_c: cc"},
+    {"calls what is nowhere",
+     "int nowhere_at_all(int x);\\nint f(int x) { return nowhere_at_all(x); }",
+     HONE_FAILURE_BUILD_ERROR, "nowhere_at_all"},
 };
 /* clang-format on */
 
