@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What happens to a farm in the world: farm_stories.py BUILD_DIR STORY. Everything runs on this
 machine, over TCP with keys, as its users start it."""
+import fcntl
 import json
 import os
 import signal
 import socket
 import sqlite3
+import struct
 import subprocess
 import time
 
@@ -45,12 +47,12 @@ def start_tracker():
           "--state", "tracker.db", "--heartbeat", "500ms")
 
 
-def start_runner(name):
+def start_runner(name, *more):
     spawn(name, "hone-runner", "--key", "board/hone.key", "--name", name, "--cache", name + ".cache",
-          "--device-key", "board")
+          "--device-key", "board", *more)
 
 
-def open_farm(*runners):
+def open_farm(*runners, options=()):
     """Allowed keys first: the directory is the tracker's once it runs."""
     os.environ["HONE_TRACKER"] = f"tcp://127.0.0.1:{free_port()}"
     for name, role in (("board", "runner"), ("alice", "tuner"), ("bob", "tuner"), ("boss", "admin")):
@@ -63,7 +65,7 @@ def open_farm(*runners):
     os.environ["HONE_TRACKER_KEY"] = os.path.abspath("keys/hone.pub")
     os.environ["HONE_KEY_FILE"] = os.path.abspath("alice/hone.key")
     for name in runners:
-        start_runner(name)
+        start_runner(name, *options)
     wait_for_devices(len(runners))
 
 
@@ -201,8 +203,45 @@ def inputs_travel():
         expect(outcomes == [("ok", "one/0")], f"{db}: trials ended as {outcomes}")
 
 
+GATE = 1  # its byte in the file, as support/os/quiet.c has it
+LOCK = "hhqqi4x"  # struct flock
+
+
+def lock(gate, how, kind, byte):
+    """A lock of this handle, or who is in its way: the kind of lock that was found."""
+    flock = struct.pack(LOCK, kind, os.SEEK_SET, byte, 1, 0)
+    return struct.unpack(LOCK, fcntl.fcntl(gate, how, flock))[0]
+
+
+def builds_hold_the_gate():
+    """Whoever times on this machine keeps the builds of a tune on a farm away, and they keep him
+    away. The runner does not take the gate here, so what is seen of it is the tune's."""
+    os.mkdir("runtime", 0o700)
+    os.mkdir("runtime/hone", 0o700)
+    os.environ["XDG_RUNTIME_DIR"] = os.path.abspath("runtime")
+    open_farm("one", options=("--quiet", "none"))
+    with open("runtime/hone/quiet.lock", "w+b") as gate:
+        lock(gate, fcntl.F_OFD_SETLK, fcntl.F_WRLCK, GATE)
+        process = tune()
+        for _ in range(600):
+            if os.path.exists("t.db"):
+                break
+            time.sleep(0.1)
+        time.sleep(2)
+        expect(count() == 0, f"{count()} trials were built beside somebody who times")
+        expect(process.poll() is None, "tune did not wait")
+        lock(gate, fcntl.F_OFD_SETLK, fcntl.F_UNLCK, GATE)
+        held = 0
+        while process.poll() is None:
+            held += lock(gate, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, GATE) == fcntl.F_RDLCK
+            time.sleep(0.001)
+    result = json.loads(finish(process, 0))
+    expect(result["trials"] == 8, f"{result['trials']} trials, not 8")
+    expect(held > 0, "nobody held the gate while the tune built")
+
+
 tune_stories.STORIES = {f.__name__: f for f in (like_at_home, comings_and_goings, nobody_there,
-                                                inputs_travel)}
+                                                inputs_travel, builds_hold_the_gate)}
 
 if __name__ == "__main__":
     try:
