@@ -34,6 +34,11 @@ static bool is_order(hone_op op) {
     return op == HONE_OP_LT || op == HONE_OP_LE || op == HONE_OP_GT || op == HONE_OP_GE;
 }
 
+/* Which lanes are on is known: a constant mask says more to those who ask it (gen_lanes_on). */
+static bool is_known(const bounded *b) {
+    return b->row->args[0]->kind == HONE_EXPR_INT && b->bound->args[0]->kind == HONE_EXPR_INT;
+}
+
 /* Rows whose numbers do not wrap; steps that divide by a shift. */
 static bool find(gen *g, const hone_expr *e, bounded *out) {
     const hone_expr *a = e->args[0], *b = e->args[1];
@@ -43,7 +48,9 @@ static bool find(gen *g, const hone_expr *e, bounded *out) {
     out->row = is_mirrored ? b : a;
     out->bound = is_mirrored ? a : b;
     out->lanes = e->dtype.lanes;
-    if (out->row->kind != HONE_EXPR_RAMP || out->bound->kind != HONE_EXPR_BROADCAST) return false;
+    if (out->row->kind != HONE_EXPR_RAMP || out->bound->kind != HONE_EXPR_BROADCAST ||
+        is_known(out))
+        return false;
     out->step = hone_expr_const(out->row->args[1]);
     bool is_shift = out->step > 0 && (out->step & (out->step - 1)) == 0;
     if (!is_shift || out->step > INT32_MAX || out->lanes <= FEW_LANES || out->lanes > MOST_LANES)

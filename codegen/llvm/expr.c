@@ -159,7 +159,7 @@ static LLVMValueRef int_divide(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
     hone_op op = (hone_op)e->op;
     bool is_signed = hone_dtype_is_int(e->args[0]->dtype) &&
                      (natural_most(g, e->args[0]) < 0 || natural_most(g, e->args[1]) < 0);
-    b = gen_checked_divisor(g, e->args[1], gen_divisor(g, b));
+    b = gen_checked_divisor(g, e->args[1], b);
     bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV || op == HONE_OP_DIV;
     if (!is_signed)
         return wants_quotient ? LLVMBuildUDiv(ir, a, b, "") : LLVMBuildURem(ir, a, b, "");

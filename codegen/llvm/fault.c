@@ -30,13 +30,20 @@ static void note(gen *g, codegen_fault fault, LLVMValueRef is_wrong) {
     g->frame->may_fault = true;
 }
 
+static LLVMValueRef is_zero(gen *g, LLVMValueRef b) {
+    return LLVMBuildICmp(g->builder, LLVMIntEQ, b, LLVMConstNull(LLVMTypeOf(b)), "");
+}
+
+/* LLVM (19 still does) divides by both sides of a select when they turn out to be constants, and a
+ * side with a 0 in any lane makes all of its lanes poison. So no 0 may get into one: 1 is added to
+ * it, which no select of LLVM's making undoes, before the lanes that are off get theirs. */
 LLVMValueRef gen_checked_divisor(gen *g, const hone_expr *divisor, LLVMValueRef b) {
     if (LLVMIsConstant(b) && !gen_has_zero(b)) return b;
-    if (divisor->dtype.lanes == 1 && hone_arith_bound(&g->arith, divisor).min >= 1) return b;
-    LLVMTypeRef type = LLVMTypeOf(b);
-    LLVMValueRef is_zero = LLVMBuildICmp(g->builder, LLVMIntEQ, b, LLVMConstNull(type), "");
-    note(g, CODEGEN_FAULT_DIVISION, is_zero);
-    return LLVMBuildSelect(g->builder, is_zero, one_like(g, type), b, "");
+    LLVMValueRef wanted = gen_divisor(g, b);
+    if (divisor->dtype.lanes == 1 && hone_arith_bound(&g->arith, divisor).min >= 1) return wanted;
+    note(g, CODEGEN_FAULT_DIVISION, is_zero(g, wanted));
+    LLVMValueRef one = LLVMBuildZExt(g->builder, is_zero(g, b), LLVMTypeOf(b), "");
+    return gen_divisor(g, LLVMBuildOr(g->builder, b, one, ""));
 }
 
 LLVMValueRef gen_signed_quotient(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *out_rest) {

@@ -159,7 +159,8 @@ bool gen_has_lane(LLVMValueRef constant, int64_t value);
 bool gen_has_zero(LLVMValueRef constant);
 
 /* fault.c */
-/* A divisor (b is its value) that is not 0: where it is, the kernel fails in the end. */
+/* A divisor (b is its value) that is not 0: where it is and a lane of the mask needs the result,
+ * the kernel fails in the end. */
 LLVMValueRef gen_checked_divisor(gen *g, const hone_expr *divisor, LLVMValueRef b);
 /* Rounded to 0; the least number by -1 is itself. out_rest may be NULL. b is not 0. */
 LLVMValueRef gen_signed_quotient(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *out_rest);

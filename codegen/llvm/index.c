@@ -50,7 +50,7 @@ static LLVMValueRef floor_divide(gen *g, const hone_expr *e, LLVMValueRef a, LLV
 
 static LLVMValueRef divide(gen *g, const hone_expr *e, LLVMValueRef a) {
     LLVMValueRef rest, quotient;
-    LLVMValueRef b = gen_checked_divisor(g, e->args[1], gen_divisor(g, number(g, e->args[1])));
+    LLVMValueRef b = gen_checked_divisor(g, e->args[1], number(g, e->args[1]));
     if (hone_expr_is_divmod(e)) return floor_divide(g, e, a, b);
     quotient = gen_signed_quotient(g, a, b, &rest);
     return e->op == HONE_OP_TRUNCDIV ? quotient : rest;

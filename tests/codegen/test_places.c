@@ -112,6 +112,8 @@ static const struct guard {
     {"nested",             ROWS("16", "16", "8", "int32", "T.if_then_else(vj < 11, T.if_then_else(I[vi, vj] != 0, vj // I[vi, vj], 1), 2)")},
     {"by a number",        ROWS("16", "16", "8", "int32", "T.if_then_else(I[vi, vj] > 9, vj // (I[0, 0] // 9), 5)")},
     {"by lane numbers",    ROWS("16", "16", "16", "int32", "T.if_then_else(vj > 0, 100 // vj, X[vi, vj])")},
+    {"by lane numbers, by data", ROWS("16", "16", "16", "int32", "T.if_then_else(I[vi, vj] > vj * 0 and vj > 0, 100 // vj, X[vi, vj])")},
+    {"by lane numbers, and the rest", ROWS("16", "16", "16", "int32", "T.if_then_else(I[vi, vj] != 0 and vj != 0, T.truncmod(100 + X[vi, vj], vj), X[vi, vj])")},
     {"below a condition",  ROWS_WHERE("I[i, j] > 0", "8", "8", "int32", "100 // I[i, j] + X[i, j]")},
     {"asked of a quotient", ROWS("16", "16", "8", "int32", "T.if_then_else(I[vi, vj] != 0, T.Select(X[vi, vj] > 3 and 100 // I[vi, vj] > 9, X[vi, vj], 1), 2)")},
     {"or where data says", ROWS("16", "16", "16", "int32", "T.Cast(\"int32\", I[vi, vj] < 0 or I[vi, vj] > 3 or X[vi, I[vi, vj]] > 3)")},
