@@ -1,6 +1,6 @@
 /* tests/schedule/test_schedule_bases.c - random steps on the programs of
- * primitive/golden/bases.txt, which the generator of random programs does not make: what is accepted means the same. HONE_SEQUENCES
- * sets how many per program. */
+ * primitive/golden/bases.txt, which the generator of random programs does not make: what is
+ * accepted means the same. HONE_SEQUENCES sets how many per program. */
 #include "tests/schedule/steps/program_sequences.h"
 #include "tests/support/hone_test.h"
 

@@ -1,6 +1,6 @@
 /* tests/schedule/test_schedule_programs.c - random steps on the programs of
- * primitive/golden/programs.txt, which are made to be hard for one primitive or another: what is accepted means the same.
- * HONE_SEQUENCES sets how many per program. */
+ * primitive/golden/programs.txt, which are made to be hard for one primitive or another: what is
+ * accepted means the same. HONE_SEQUENCES sets how many per program. */
 #include "tests/schedule/steps/program_sequences.h"
 #include "tests/support/hone_test.h"
 
