@@ -5,10 +5,9 @@
  *   T.s_tir.cp_async_raw, T.ptx.cp(..., "async", ...)     copy
  *   T.ptx.cp("async", "commit_group", "")                 commit
  *   T.ptx.cp(n, "async", "wait_group", "")                all but the last n groups
- *   T.ptx.cp(..., "async", "bulk", ...)                    waited for by barriers
- * (interp_barrier.c) async_commit_queue_scope: q        what is stored below in async_scope is one
- * group of queue q async_wait_queue_scope: q, async_wait_inflight_count: n       waits before what
- * stands below
+ *   T.ptx.cp(..., "async", "bulk", ...)                   by barriers: interp_barrier.c
+ *   async_commit_queue_scope: q        what is stored below in async_scope is one group of queue q
+ *   async_wait_queue_scope: q, async_wait_inflight_count: n       waits before what stands below
  */
 #include <string.h>
 

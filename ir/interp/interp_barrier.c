@@ -3,10 +3,10 @@
  *
  *   T.ptx.mbarrier(at, count, "init", …)                  a phase ends when so many have arrived
  *   T.ptx.mbarrier(at, count, "arrive", …)                so many arrive
- *   T.ptx.mbarrier(at, bytes, "arrive", "expect_tx", …)   one arrives, and so many bytes are to
- * come T.ptx.mbarrier(at, bytes, "expect_tx", …)             these alone T.ptx.cp(to, from, bytes,
- * at, "async", "bulk", …)     copied at once: the bytes have come T.cuda.mbarrier_wait(at, parity)
- * until the phase of that parity has ended
+ *   T.ptx.mbarrier(at, bytes, "arrive", "expect_tx", …)   one arrives, so many bytes will come
+ *   T.ptx.mbarrier(at, bytes, "expect_tx", …)             these alone
+ *   T.ptx.cp(to, from, bytes, at, "async", "bulk", …)     copied at once: the bytes have come
+ *   T.cuda.mbarrier_wait(at, parity)                      until the phase of that parity has ended
  *
  * What a bulk copy wrote is under way until somebody has waited for its barrier. Threads go on
  * statement by statement, so a phase that has not ended when they wait for it never ends. The state

@@ -5,10 +5,7 @@
 #include "ir/core/annotation.h"
 #include "lower/ground/passes.h"
 
-#define LOWER_PIPELINE_STAGE HONE_PIPELINE_STAGE
-#define LOWER_PIPELINE_ORDER HONE_PIPELINE_ORDER
 #define LOWER_PIPELINE_ASYNC "software_pipeline_async_stages"
-#define LOWER_DOUBLE_BUFFER HONE_DOUBLE_BUFFER
 /* A loop that overlaps if it can: its statements below LOWER_FILL go ahead by one iteration. */
 #define LOWER_PIPELINE_WISH "hone.pipeline_wish"
 

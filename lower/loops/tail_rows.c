@@ -168,23 +168,12 @@ typedef struct pieces {
     hone_var var; /* of the rows, in the nest */
 } pieces;
 
-typedef struct replacement {
-    hone_var var;
-    const hone_expr *value;
-} replacement;
-
-static const hone_expr *replace(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const replacement *r = ctx;
-    (void)ir;
-    return e->kind == HONE_EXPR_VAR && e->u.var == r->var ? r->value : e;
-}
-
 /* All rows up to this one are there. */
 static const hone_expr *reaches(const pieces *p, const hone_expr *row) {
     hone_ir *ir = &p->v->scope.lower->ir;
-    replacement to = {p->var, row};
     const hone_expr *end = row ? hone_expr_int(ir, row->dtype, p->r->extent) : NULL;
-    const hone_expr *is_there = row ? hone_expr_transform(ir, p->r->condition, replace, &to) : NULL;
+    const hone_expr *is_there =
+        row ? hone_expr_substitute_one(ir, p->r->condition, p->var, row) : NULL;
     return is_there && end ? lower_and(ir, is_there, hone_expr_binary(ir, HONE_OP_LT, row, end))
                            : NULL;
 }

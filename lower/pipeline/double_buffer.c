@@ -13,7 +13,7 @@
 #include "lower/ground/pipelined.h"
 
 static bool is_wish(const hone_node *node) {
-    return lower_is_attr(node, LOWER_DOUBLE_BUFFER) && node->u.attr.node.kind == HONE_VALUE_EXPR &&
+    return lower_is_attr(node, HONE_DOUBLE_BUFFER) && node->u.attr.node.kind == HONE_VALUE_EXPR &&
            node->u.attr.node.u.expr->kind == HONE_EXPR_VAR;
 }
 

@@ -82,7 +82,7 @@ static hone_status read_list(const lower_pipe *pipe, const char *key, uint32_t i
     hone_attr item = {.key = key, .value = list->u.items[i]};
     *out_value = hone_attrs_int(&(hone_attrs){.count = 1, .items = &item}, key, -1);
     int64_t most =
-        strcmp(key, LOWER_PIPELINE_STAGE) == 0 ? HONE_PIPELINE_MOST_STAGES : list->count - 1;
+        strcmp(key, HONE_PIPELINE_STAGE) == 0 ? HONE_PIPELINE_MOST_STAGES : list->count - 1;
     if (*out_value < 0 || *out_value > most) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "loop '%s' has %lld in '%s', which is not a number from 0 to %lld",
@@ -115,8 +115,8 @@ static hone_status read_annotations(lower_pipe *pipe) {
     if (is_wish(pipe->scope.lower->func, pipe->loop)) return stages_of_wish(pipe);
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         lower_part *part = &pipe->parts[i];
-        HONE_TRY(read_list(pipe, LOWER_PIPELINE_STAGE, i, &part->stage));
-        HONE_TRY(read_list(pipe, LOWER_PIPELINE_ORDER, i, &part->order));
+        HONE_TRY(read_list(pipe, HONE_PIPELINE_STAGE, i, &part->stage));
+        HONE_TRY(read_list(pipe, HONE_PIPELINE_ORDER, i, &part->order));
         if (part->stage > pipe->last_stage) pipe->last_stage = part->stage;
         for (uint32_t j = 0; j < i; j++) {
             if (pipe->parts[j].order != part->order) continue;

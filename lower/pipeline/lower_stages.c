@@ -83,13 +83,13 @@ static hone_status mark_loop(hone_lower *lower, hone_node_id loop) {
 }
 
 static hone_status note_double_buffer(hone_lower *lower, const hone_block *block) {
-    const hone_value *value = hone_attrs_find(&block->annotations, LOWER_DOUBLE_BUFFER);
+    const hone_value *value = hone_attrs_find(&block->annotations, HONE_DOUBLE_BUFFER);
     if (!value) return HONE_OK;
-    int64_t index = hone_attrs_int(&block->annotations, LOWER_DOUBLE_BUFFER, -1);
+    int64_t index = hone_attrs_int(&block->annotations, HONE_DOUBLE_BUFFER, -1);
     if (index < 0 || index >= block->write_count) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "block '%s' has '%s' %lld, but %u regions that it writes", block->name,
-                          LOWER_DOUBLE_BUFFER, (long long)index, block->write_count);
+                          HONE_DOUBLE_BUFFER, (long long)index, block->write_count);
     }
     lower->is_double[block->writes[index].buffer] = true;
     return HONE_OK;

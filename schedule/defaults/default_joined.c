@@ -2,9 +2,8 @@
  * that a product and what takes it read and write become one: a convolution of one tap is a product
  * of matrices, whose vectors do not end where rows of the image do.
  *
- *   Y[f, y, x] += X[c, y, x] * W[f, c]   ⇒   Y[f, p // 56, p % 56] += X[c, p // 56, p % 56] * W[f,
- * c]
- */
+ *   Y[f, y, x] += X[c, y, x] * W[f, c]
+ *     ⇒   Y[f, p // 56, p % 56] += X[c, p // 56, p % 56] * W[f, c] */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"

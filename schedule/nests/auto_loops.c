@@ -277,19 +277,23 @@ static hone_status read_limits(hone_schedule *sch, hone_rv root, const hone_attr
     return HONE_OK;
 }
 
-static hone_status get_root(hone_schedule *sch, hone_node_id *out_node, hone_rv *out) {
-    *out_node = hone_func_root_block(sch->func);
-    return hone_sch_get_block(sch, sch_block(sch, *out_node)->name, out);
+static hone_status get_root(hone_schedule *sch, hone_rv *out) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    return hone_sch_get_block(sch, sch_block(sch, root)->name, out);
+}
+
+static hone_status get_blocks_of_root(hone_schedule *sch, uint32_t *out_count,
+                                      const hone_rv **out) {
+    hone_rv root;
+    HONE_TRY(get_root(sch, &root));
+    return hone_sch_get_child_blocks(sch, root, out_count, out);
 }
 
 hone_status hone_auto_open_rows(hone_schedule *sch, int64_t lanes) {
     const limits lim = {.jobs = 1, .vector = lanes};
-    hone_node_id root;
-    hone_rv root_rv;
     uint32_t count = 0;
     const hone_rv *blocks = NULL;
-    HONE_TRY(get_root(sch, &root, &root_rv));
-    HONE_TRY(hone_sch_get_child_blocks(sch, root_rv, &count, &blocks));
+    HONE_TRY(get_blocks_of_root(sch, &count, &blocks));
     for (uint32_t i = 0; i < count; i++) {
         nest n;
         HONE_TRY(get_nest(sch, &lim, blocks[i], &n));
@@ -304,7 +308,7 @@ hone_status hone_auto_loops(hone_schedule *sch) {
     if (!has_work(&attrs)) return HONE_OK;
     hone_rv root_rv;
     limits lim;
-    HONE_TRY(get_root(sch, &root, &root_rv));
+    HONE_TRY(get_root(sch, &root_rv));
     HONE_TRY(read_limits(sch, root_rv, &attrs, &lim));
     uint32_t count = 0;
     const hone_rv *blocks = NULL;
@@ -364,11 +368,9 @@ hone_status hone_auto_decompose(hone_schedule *sch) {
         has_init = has_init || hone_block_init_of(sch->func, b) != HONE_NO_ID;
     }
     if (!has_init) return HONE_OK;
-    hone_rv root_rv;
     uint32_t count = 0;
     const hone_rv *blocks = NULL;
-    HONE_TRY(get_root(sch, &root, &root_rv));
-    HONE_TRY(hone_sch_get_child_blocks(sch, root_rv, &count, &blocks));
+    HONE_TRY(get_blocks_of_root(sch, &count, &blocks));
     for (uint32_t i = 0; i < count; i++) {
         hone_node_id block;
         HONE_TRY(hone_schedule_node(sch, blocks[i], &block));
