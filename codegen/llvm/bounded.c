@@ -17,19 +17,6 @@ typedef struct bounded {
     unsigned lanes;
 } bounded;
 
-static hone_op mirrored(hone_op op) {
-    switch (op) {
-    case HONE_OP_LT:
-        return HONE_OP_GT;
-    case HONE_OP_LE:
-        return HONE_OP_GE;
-    case HONE_OP_GT:
-        return HONE_OP_LT;
-    default:
-        return HONE_OP_LE;
-    }
-}
-
 static bool is_order(hone_op op) {
     return op == HONE_OP_LT || op == HONE_OP_LE || op == HONE_OP_GT || op == HONE_OP_GE;
 }
@@ -44,7 +31,7 @@ static bool find(gen *g, const hone_expr *e, bounded *out) {
     const hone_expr *a = e->args[0], *b = e->args[1];
     bool is_mirrored = b->kind == HONE_EXPR_RAMP;
     if (!is_order((hone_op)e->op) || !hone_dtype_is_int(a->dtype)) return false;
-    out->op = is_mirrored ? mirrored((hone_op)e->op) : (hone_op)e->op;
+    out->op = is_mirrored ? hone_op_mirrored((hone_op)e->op) : (hone_op)e->op;
     out->row = is_mirrored ? b : a;
     out->bound = is_mirrored ? a : b;
     out->lanes = e->dtype.lanes;

@@ -237,7 +237,8 @@ const hone_expr *hone_expr_copy(hone_ir *to, const hone_expr *e, const hone_var 
 const char *hone_op_spelling(hone_op op); /* "+", or the function name where there is none */
 const char *hone_op_function(hone_op op); /* "T.Add" */
 bool hone_op_commutes(hone_op op);
-bool hone_op_is_compare(hone_op op); /* EQ NE LT LE GT GE */
+bool hone_op_is_compare(hone_op op);  /* EQ NE LT LE GT GE */
+hone_op hone_op_mirrored(hone_op op); /* the comparison with its sides exchanged: < is > */
 const char *hone_intrin_spelling(hone_intrin intrin);
 int hone_intrin_arity(hone_intrin intrin); /* -1 = any */
 /* The names of the arguments with spaces between; NULL where they have none. */

@@ -40,6 +40,21 @@ bool hone_op_is_compare(hone_op op) {
     return op >= HONE_OP_EQ && op <= HONE_OP_GE;
 }
 
+hone_op hone_op_mirrored(hone_op op) {
+    switch (op) {
+    case HONE_OP_LT:
+        return HONE_OP_GT;
+    case HONE_OP_LE:
+        return HONE_OP_GE;
+    case HONE_OP_GT:
+        return HONE_OP_LT;
+    case HONE_OP_GE:
+        return HONE_OP_LE;
+    default:
+        return op;
+    }
+}
+
 const char *hone_intrin_spelling(hone_intrin intrin) {
     return intrins[intrin].spelling;
 }

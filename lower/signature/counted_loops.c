@@ -51,29 +51,13 @@ static const hone_expr *counter_in(const hone_expr *e) {
     return is_counter && is_wider ? load : NULL;
 }
 
-/* The relation with its sides exchanged. */
-static hone_op mirrored(hone_op op) {
-    switch (op) {
-    case HONE_OP_LT:
-        return HONE_OP_GT;
-    case HONE_OP_LE:
-        return HONE_OP_GE;
-    case HONE_OP_GT:
-        return HONE_OP_LT;
-    case HONE_OP_GE:
-        return HONE_OP_LE;
-    default:
-        return op;
-    }
-}
-
 static bool read_condition(const hone_expr *e, counter *c) {
     if (e->kind != HONE_EXPR_BINARY || !hone_op_is_compare((hone_op)e->op)) return false;
     uint16_t side = counter_in(e->args[0]) ? 0 : 1;
     c->load = counter_in(e->args[side]);
     c->end = e->args[1 - side];
     c->wide = c->end->dtype;
-    c->relation = side == 0 ? (hone_op)e->op : mirrored((hone_op)e->op);
+    c->relation = side == 0 ? (hone_op)e->op : hone_op_mirrored((hone_op)e->op);
     return c->load && hone_expr_is_pure_index(c->end);
 }
 
