@@ -34,15 +34,28 @@ static const hone_expr *rounded(hone_ir *ir, const hone_expr *x) {
     return hone_expr_select(ir, is_nan, x, value);
 }
 
+static bool is_masked(const hone_expr *e, int64_t mask) {
+    return hone_expr_is_call(e, HONE_INTRIN_BITWISE_AND) &&
+           hone_expr_is_int_value(e->args[1], mask);
+}
+
+/* bits + (bits & half), of the bits of x */
+static bool adds_half(const hone_expr *sum, const hone_expr *x) {
+    if (!hone_expr_is_op(sum, HONE_OP_ADD)) return false;
+    const hone_expr *bits = sum->args[0], *half = sum->args[1];
+    return hone_expr_is_call(bits, HONE_INTRIN_REINTERPRET) && hone_expr_same(bits->args[0], x) &&
+           is_masked(half, HALF) && hone_expr_same(half->args[0], bits);
+}
+
 bool hone_tf32_is_rounded(const hone_expr *value) {
     bool is_choice = value->kind == HONE_EXPR_SELECT && value->args[1]->kind == HONE_EXPR_LOAD &&
                      hone_expr_is_call(value->args[0], HONE_INTRIN_ISNAN) &&
                      hone_expr_is_call(value->args[2], HONE_INTRIN_REINTERPRET) &&
                      hone_dtype_equal(value->dtype, HONE_DTYPE_F32);
     if (!is_choice) return false;
-    const hone_expr *bits = value->args[2]->args[0];
-    return hone_expr_is_call(bits, HONE_INTRIN_BITWISE_AND) &&
-           hone_expr_is_int_value(bits->args[1], KEPT);
+    const hone_expr *x = value->args[1], *kept = value->args[2]->args[0];
+    return hone_expr_same(value->args[0]->args[0], x) && is_masked(kept, KEPT) &&
+           adds_half(kept->args[0], x);
 }
 
 static bool is_float(const hone_func *func, hone_buffer buffer) {

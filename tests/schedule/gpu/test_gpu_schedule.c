@@ -58,6 +58,10 @@ static void workload_is_right(void **state) {
     "        with T.block(\"D\"):\n"                                                               \
     "            i, j = T.axis.remap(\"SS\", [i, j])\n"                                            \
     "            D[i, j] = T.max(T.cast(C[i, j], \"float16\") + bias[j], T.float16(0))\n"
+/* Fractions cut off where units round them. */
+#define CUT(x)                                                                                     \
+    "T.Select(T.isnan(" x "), " x ", T.reinterpret(\"float32\", T.bitwise_and(T.reinterpret("      \
+    "\"uint32\", " x "), T.uint32(0xffffe000))))"
 /* A product and what follows it. */
 #define JOINED(k)                                                                                  \
     "@T.prim_func\ndef main(" BUF("A", "(40, " k ")", "float16") ", " BUF(                         \
@@ -150,6 +154,10 @@ static const struct row {
      "    C = T.match_buffer(c, (n, m), \"float32\")\n" SUM("i, j, k", "SSR", "n, m, l", "C[i, j]",
                                                             "A[i, k]", "B[j, k]", "float32"),
      3},
+    {"floats that are cut, not rounded",
+     "@T.prim_func\ndef main(" BUF("A", "(64, 48)", "float32") ", " BUF("B", "(64, 48)", "float32") ", "
+     BUF("C", "(64, 64)", "float32") "):\n"
+     SUM("i, j, k", "SSR", "64, 64, 48", "C[i, j]", CUT("A[i, k]"), CUT("B[j, k]"), "float32"), 0},
 };
 /* clang-format on */
 
