@@ -98,11 +98,12 @@ struct gen {
     const hone_target *target;
     const hone_func *func;
     const char *symbol;
-    hone_arena *arena;     /* scratch of this generation */
-    hone_ir ir;            /* makes expressions in it */
-    hone_arith arith;      /* what is known of the variables that are in scope */
-    gen_var *vars;         /* func->var_count */
-    LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
+    hone_arena *arena;        /* scratch of this generation */
+    hone_ir ir;               /* makes expressions in it */
+    hone_arith arith;         /* what is known of the variables that are in scope */
+    gen_var *vars;            /* func->var_count */
+    LLVMValueRef *buffers;    /* func->buffer_count: base pointers, NULL = not in scope */
+    const bool *is_only_read; /* of a CPU's kernel, per buffer: a parameter that it never writes */
     gen_frame *frame;
     gen_loop loop;                   /* innermost loop, for break and continue */
     bool is_relaxed;                 /* HONE_LOWER_RELAXED */
@@ -253,7 +254,8 @@ void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_
 void gen_frame_leave(gen *g);
 /* gen_frame_leave, and what a CPU's function does there. */
 void gen_frame_end(gen *g);
-void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter);
+/* What holds of a pointer to a buffer: where it begins, and that nothing else leads there. */
+void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter, hone_buffer buffer);
 /* An attribute of a parameter, numbers from 0. */
 void gen_parameter(gen *g, LLVMValueRef function, unsigned parameter, const char *name,
                    uint64_t value);

@@ -34,7 +34,7 @@ static LLVMValueRef body_function(gen *g, const hone_signature *s, LLVMTypeRef *
     LLVMValueRef body = LLVMAddFunction(g->module, name ? name : "body", *out_type);
     LLVMSetLinkage(body, LLVMInternalLinkage);
     for (uint32_t i = 0; i < s->buffer_count; i++) {
-        gen_noalias(g, body, 1 + i);
+        gen_noalias(g, body, 1 + i, s->buffers[i]);
         gen_dereferenceable(g, body, 1 + i, &g->func->buffers[s->buffers[i]]);
     }
     return body;
@@ -77,9 +77,19 @@ bool gen_kernel_begin(gen *g) {
     return g->vars && g->buffers && hone_arith_bind_sizes(&g->arith, g->func);
 }
 
+static hone_status find_read(gen *g, const hone_signature *s) {
+    bool *is_read = hone_arena_zalloc(g->arena, g->func->buffer_count + 1);
+    if (!is_read) return HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation");
+    for (uint32_t i = 0; i < s->buffer_count; i++)
+        is_read[s->buffers[i]] = s->roles[i] == HONE_PARAM_IN;
+    g->is_only_read = is_read;
+    return HONE_OK;
+}
+
 void gen_kernel(gen *g) {
     hone_signature s;
     hone_status st = hone_signature_of(g->func, g->arena, &s);
+    if (!st) st = find_read(g, &s);
     if (st) {
         gen_fail(g, st);
         return;

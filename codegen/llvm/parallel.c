@@ -19,9 +19,15 @@ void gen_parameter(gen *g, LLVMValueRef function, unsigned parameter, const char
                             LLVMCreateEnumAttribute(g->context, kind, value));
 }
 
-void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter) {
+/* abi.h: what is only read lies wherever its elements may. */
+static uint64_t alignment_of(const gen *g, hone_buffer buffer) {
+    hone_dtype element = hone_dtype_element(g->func->buffers[buffer].dtype);
+    return g->is_only_read[buffer] ? hone_dtype_bytes(element) : 64;
+}
+
+void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter, hone_buffer buffer) {
     gen_parameter(g, function, parameter, "noalias", 0);
-    gen_parameter(g, function, parameter, "align", 64);
+    gen_parameter(g, function, parameter, "align", alignment_of(g, buffer));
     gen_parameter(g, function, parameter, "nonnull", 0);
     gen_parameter(g, function, parameter, "noundef", 0);
 }
@@ -165,7 +171,7 @@ static void emit_body(gen *g, hone_node_id loop, LLVMValueRef body, const slots 
             LLVMValueRef parameter = LLVMGetParam(body, i + 3);
             if (s->is_buffer[i]) {
                 g->buffers[s->ids[i]] = parameter;
-                gen_noalias(g, body, i + 3);
+                gen_noalias(g, body, i + 3, s->ids[i]);
             } else {
                 g->vars[s->ids[i]] = outer_vars[s->ids[i]];
                 g->vars[s->ids[i]].value = parameter;

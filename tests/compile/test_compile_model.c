@@ -372,6 +372,43 @@ static void reads_any_byte(void **state) {
     hone_loaded_model_close(model);
 }
 
+/* Copies are made in the widest pieces that the places of both tensors are known to allow. */
+static void copies_from_any_element(void **state) {
+    (void)state;
+    static const char copied[] = "from tvm.script import tir as T\n"
+                                 "@T.prim_func\n"
+                                 "def main(A: T.Buffer((12,), \"float32\"), B: T.Buffer((12,), "
+                                 "\"float32\")):\n"
+                                 "    for i in range(12):\n"
+                                 "        with T.block(\"B\"):\n"
+                                 "            v = T.axis.spatial(12, i)\n"
+                                 "            B[v] = A[v]\n";
+    enum { COUNT = 12, PLACES = 16 };
+    hone_loaded_model *model = NULL;
+    const hone_model_entry *entry;
+    _Alignas(64) float from[COUNT + PLACES], to[COUNT];
+    int64_t shape[] = {COUNT};
+    DLTensor a =
+                 {
+                     .device = {1,   0},
+                       .ndim = 1, .dtype = { 2, 32, 1},
+                       .shape = shape
+    },
+             b = a;
+    DLTensor *inputs[] = {&a}, *outputs[] = {&b};
+    HONE_ASSERT_OK(build(copied, "copied", NULL, NULL, &model));
+    HONE_ASSERT_OK(hone_loaded_model_entry(model, NULL, &entry));
+    for (int place = 0; place < PLACES; place++) {
+        for (int i = 0; i < COUNT; i++)
+            from[place + i] = (float)(100 * place + i);
+        a.data = from + place;
+        b.data = to;
+        assert_int_equal(entry->run(NULL, inputs, outputs), HONE_MODEL_OK);
+        assert_memory_equal(to, from + place, sizeof to);
+    }
+    hone_loaded_model_close(model);
+}
+
 /* ---- weights beside the library ---- */
 
 static void put_weights_beside(hone_compile_options *options) {
@@ -516,6 +553,7 @@ int main(void) {
         cmocka_unit_test(refuses_wrong_tensors),
         cmocka_unit_test(takes_any_address),
         cmocka_unit_test(reads_any_byte),
+        cmocka_unit_test(copies_from_any_element),
         cmocka_unit_test(finds_weights_beside),
         cmocka_unit_test(notices_weights_that_change),
         cmocka_unit_test(refuses_a_cpu_that_lacks_features),
