@@ -316,6 +316,14 @@ static void verify_divisor(verifier *v, const hone_expr *divisor) {
     hone_str_deinit(&where);
 }
 
+/* A divisor that is 0, unless conditions around keep all iterations away from it. */
+static void verify_zero_divisor(verifier *v, const hone_expr *zero) {
+    int64_t value;
+    if (hone_find_outside(&v->points, v->node, zero, 1, INT64_MAX, &value) == HONE_OUTSIDE_NEVER)
+        return;
+    verify_error(v, v->node, "division by zero in '%s'", verify_block_name(v));
+}
+
 static void verify_args(verifier *v, const hone_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
         verify_expr(v, e->args[i]);
@@ -374,7 +382,7 @@ void verify_expr(verifier *v, const hone_expr *e) {
         v->is_defined[e->u.var] = was_defined;
     } else {
         if (hone_expr_divides_ints(e) && hone_expr_is_int_value(e->args[1], 0)) {
-            verify_error(v, v->node, "division by zero in '%s'", verify_block_name(v));
+            verify_zero_divisor(v, e->args[1]);
         } else if (hone_expr_divides_ints(e)) {
             verify_divisor(v, e->args[1]);
         }

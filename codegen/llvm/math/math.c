@@ -259,7 +259,7 @@ static LLVMValueRef vector_choice(gen *g, const hone_expr *e) {
 
 static LLVMValueRef choice(gen *g, const hone_expr *e) {
     if (e->args[0]->dtype.lanes > 1) return vector_choice(g, e);
-    if (hone_expr_is_pure_index(e->args[1]) && hone_expr_is_pure_index(e->args[2])) {
+    if (!hone_expr_may_fail(e->args[1]) && !hone_expr_may_fail(e->args[2])) {
         LLVMValueRef condition = gen_condition(g, e->args[0]);
         LLVMValueRef yes = gen_value(g, e->args[1]), no = gen_value(g, e->args[2]);
         return LLVMBuildSelect(g->builder, condition, yes, no, "");
