@@ -127,7 +127,7 @@ static hone_status drop_bound(hone_arena *arena, const hone_module *module,
         if (!is_bound) kept[count++] = *dim;
         if (size == dim->size) continue;
         return HONE_ERROR(HONE_CODE_INVALID,
-                          "'%s' is %lld and %lld: the length of a sequence can be one number only",
+                          "'%s' is %lld and %lld: this model is read for one number of it only",
                           dim->name, (long long)size, (long long)dim->size);
     }
     *variant = (hone_dim_variant){kept, count};

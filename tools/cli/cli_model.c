@@ -81,9 +81,23 @@ static hone_status load(const char *path, const hone_graph_options *options, boo
                       : hone_script_load(path, out_module);
 }
 
+/* With the numbers of its sizes from the beginning: some operators are read in no other way. */
+static bool load_bound(const char *path, const hone_graph_options *options,
+                       hone_module **out_module) {
+    hone_graph_options bound = *options;
+    bound.keeps_sizes = false;
+    return !hone_status_consume(load(path, &bound, false, out_module));
+}
+
 hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
                                  hone_module **out_module) {
-    return load(path, options, false, out_module);
+    hone_status st = load(path, options, false, out_module);
+    hone_code code = hone_status_code(st);
+    bool is_refused = code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED;
+    bool may_help = is_refused && options && options->keeps_sizes && options->dim_count > 0;
+    if (!may_help || !load_bound(path, options, out_module)) return st;
+    hone_status_free(st);
+    return HONE_OK;
 }
 
 hone_status hone_cli_other_sizes(hone_cli *cli, const hone_module *module,

@@ -9,7 +9,8 @@
 #include "tools/cli/cli.h"
 
 /* Reads a module of any kind: .py TVMScript, .onnx a model, others and "-" (standard input) by
- * their first bytes. options (may be NULL) go to the ONNX reader. */
+ * their first bytes. options (may be NULL) go to the ONNX reader; a model that is refused with
+ * sizes left open is read with the numbers given for them. */
 HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
                                                 hone_module **out_module);
 

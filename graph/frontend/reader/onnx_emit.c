@@ -29,7 +29,11 @@ hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sin
         (info->rank == 0 || info->shape)) {
         return HONE_OK;
     }
-    return HONE_ERROR(HONE_CODE_INVALID, "an input is no tensor of known rank");
+    if (info && info->kind == HONE_SINFO_TUPLE)
+        return HONE_ERROR(HONE_CODE_INVALID, "an input is no tensor");
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "the shape of an input is not known: it follows from sizes "
+                      "that may differ; give them with --shape");
 }
 
 hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sinfo **out_info) {
