@@ -29,7 +29,7 @@ FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
 OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Celu
 Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax SoftmaxCrossEntropyLoss BiasGelu FastGelu
-QuickGelu Mish Swish FusedConv FusedGemm CDist ScaledSiLU GatedRMSNorm LinearAttentionGate EngramGate""".split())
+QuickGelu Mish Swish MoE QMoE FusedConv FusedGemm CDist ScaledSiLU GatedRMSNorm LinearAttentionGate EngramGate""".split())
 # What is quantised may be the number beside: scales are multiplied in another order.
 STEPS = set("""QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearConv QGemm
 QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearWhere""".split())

@@ -127,6 +127,7 @@ static hone_status convert_branch_norm(onnx_reader *r, hone_garg *out) {
         HONE_TRY(onnx_info(r, &scale, &given));
         int64_t all = given->rank == 1 ? hone_expr_const(given->shape[0]) : -1;
         int64_t size = hone_expr_const(parts->shape[parts->rank - 1]);
+        if (given->rank == 1 && all < 0 && branches > 0) return onnx_unknown_size(0);
         if (all >= 0 && size > 0 && all != size) HONE_TRY(split_last(r, -1, size, &scale));
         HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
     }
