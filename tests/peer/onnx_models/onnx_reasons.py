@@ -212,8 +212,8 @@ def folded_norm(case, got, want):
         numpy.asarray(array_of(case, i), "float64" if got.dtype == "float16" else got.dtype)
         for i in range(count))
     at = (1, -1) + (1,) * (x.ndim - 2)
-    if case.op == "InstanceNormalization":
-        axes = tuple(range(2, x.ndim))
+    if case.op == "InstanceNormalization" or case.attribute("training_mode", 0):
+        axes = tuple(a for a in range(x.ndim) if a > 1 or (a == 0 and case.op == "BatchNormalization"))
         mean, spread = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     else:
         mean, spread = (s.reshape(at) for s in statistics)
