@@ -14,6 +14,12 @@
     "opset 21\ninput x f32 " shape "\nnode Transpose x -> t perm=" perm "\nnode Shape t -> s\n"    \
     "const i i64 1 = 1\nnode Gather s,i -> n\nconst o f32 1 = 1\nnode Expand o,n -> b\n"
 
+/* x, whose size is open, beside a size that its first element says. */
+#define EXPANDED(shape)                                                                            \
+    "opset 13\ninput x f32 " shape "\nnode Cast x -> i to=7\n"                                     \
+    "const f i64 1 = -1\nconst o i64 1 = 0\nnode Reshape i,f -> r\nnode Gather r,o -> n\n"         \
+    "node Expand x,n -> y"
+
 /* x without its axis, where that is 1, as t: what exporters write for a squeeze. */
 #define SQUEEZED(shape, axis, t)                                                                   \
     "opset 13\ninput x f32 " shape "\nconst a i64 1 = " axis "\nconst one i64 1 = 1\n"             \
@@ -287,6 +293,10 @@ static const value_row rows[] = {
         "opset 13\ninput x f32 1\nconst d f32 4 = 1,2,4,8\nnode Resize d,,x -> y", "0.5", "1,4"),
     ROW("Expand by data", "opset 13\ninput x i64 2\nconst d i64 2,1 = 1,2\nnode Expand d,x -> y",
         "1,3", "1,1,1,2,2,2"),
+    ROW("Expand to a size of data that fits", EXPANDED("1,1,N"), "2,5", "2,5"),
+    ROW("Expand to a size of data that is 1", EXPANDED("1,1,N"), "1,5", "1,5"),
+    ROW("Expand to a size of data beside another", EXPANDED("1,1,N"), "3,5", "!3"),
+    ROW("Expand to a size of data beside one that is 1", EXPANDED("1,N"), "7", "!7"),
     ROW("Tile by data", "opset 13\ninput x i64 2\nconst d i64 1,2 = 1,2\nnode Tile d,x -> y", "2,1",
         "1,2,1,2"),
     ROW("ConstantOfShape by data", "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,3",

@@ -149,6 +149,9 @@ def scale_of(case):
     if case.op in ("Swish", "QuickGelu"):  # onnxruntime's sigmoid, times the element
         data = next(v.array for v in case.values() if v.name == case.nodes[-1].input[0])
         return numpy.maximum(1, numpy.abs(numpy.where(numpy.isfinite(data), data, 0)).astype("float64"))
+    if case.op == "GatedRMSNorm":  # the gate times what is normalised
+        _, scale, gate = (next(v.array for v in case.values() if v.name == name) for name in case.nodes[-1].input)
+        return max(1, largest(scale) * scale.size ** 0.5) * max(1, largest(gate))
     if case.op == "CDist":  # onnxruntime takes what is twice the product off the squares
         return max(1.0, sum(float((v.array.astype("float64") ** 2).sum(axis=-1).max()) for v in case.values()
                             if v.name in case.nodes[-1].input))
