@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "support/core/attributes.h"
 #include "support/os/fs.h"
@@ -65,6 +68,58 @@ static void keep_needed(void *library) {
     }
 }
 
+/* ---- files that have been replaced ---- */
+
+enum { MOST_NAMES = 64 }; /* of libraries of one name that are open at the same time */
+
+/* Whether a line of /proc/self/maps is of the address, and of which file:
+ * "7f1c-7f1d r-xp 0 fe:01 1234 /a/b.so", numbers but the inode's in base 16. */
+static bool is_mapped_by(const char *line, uintptr_t address, dev_t *out_device, ino_t *out_file) {
+    char *at;
+    uintptr_t begin = strtoul(line, &at, 16);
+    uintptr_t end = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
+    if (address < begin || address >= end) return false;
+    for (int fields = 0; fields < 2 && *at; fields++)
+        at += strcspn(at + 1, " ") + 1;
+    unsigned long high = strtoul(at, &at, 16), low = *at == ':' ? strtoul(at + 1, &at, 16) : 0;
+    *out_device = makedev((unsigned)high, (unsigned)low);
+    *out_file = strtoul(at, NULL, 10);
+    return true;
+}
+
+/* Whether what is loaded under this name is of another file than lies there now. */
+static bool is_of_another_file(const char *path) {
+    const struct link_map *map = NULL;
+    char line[512]; /* ends of longer ones are no lines of any address */
+    struct stat now;
+    dev_t device = 0;
+    ino_t file = 0;
+    bool is_found = false;
+    void *known = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (!known) return false;
+    FILE *maps = dlinfo(known, RTLD_DI_LINKMAP, &map) ? NULL : fopen("/proc/self/maps", "r");
+    while (maps && !is_found && fgets(line, sizeof line, maps))
+        is_found = is_mapped_by(line, (uintptr_t)map->l_ld, &device, &file);
+    if (maps) fclose(maps);
+    dlclose(known);
+    return is_found && stat(path, &now) == 0 && (now.st_dev != device || now.st_ino != file);
+}
+
+/* The loader knows libraries by the names under which they were loaded: to it the file that has
+ * taken the place of one still open is that one. So it gets the path in other letters then,
+ * "a/./b.so", of which it asks the file system. */
+static const char *name_for_loader(const char *path, char *room, size_t capacity) {
+    const char *name = path, *base = strrchr(path, '/') + 1;
+    char dots[2 * MOST_NAMES + 1] = "";
+    for (int i = 0; i < MOST_NAMES && is_of_another_file(name); i++) {
+        memcpy(dots + strlen(dots), "./", 3);
+        int length = snprintf(room, capacity, "%.*s%s%s", (int)(base - path), path, dots, base);
+        if (length < 0 || (size_t)length >= capacity) return path;
+        name = room;
+    }
+    return name;
+}
+
 /* Want of memory or descriptors, by which a reason ends, is this machine's; glibc may leave out
  * that it was memory. */
 static hone_code code_of(const char *why) {
@@ -86,12 +141,13 @@ static hone_code code_of(const char *why) {
 }
 
 hone_status hone_library_open(const char *path, void **out_library) {
-    char here[4096];
+    char here[4096], other[4096];
     HONE_TRY(hone_fs_check_names(path, 0));
     if (!strchr(path, '/')) {
         snprintf(here, sizeof here, "./%s", path);
         path = here;
     }
+    path = name_for_loader(path, other, sizeof other);
     dlerror();
     *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*out_library) {

@@ -1,6 +1,7 @@
 /* tests/runtime/test_library.c - what cannot be opened as a library, and what is said of it. */
 #include "runtime/library.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/core/alloc.h"
 #include "support/core/attributes.h"
 #include "support/os/fs.h"
 #include "tests/support/hone_test.h"
@@ -77,8 +79,34 @@ static void wants_are_the_machines(void **state) {
     }
 }
 
+/* What lies at the path now is opened, whatever of that name is open already; once. */
+static void replaced_files_are_others(void **state) {
+    enum { FILES = 4 };
+    char path[64], *bytes;
+    size_t count;
+    void *libraries[FILES], *again;
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/hone-library-%ld.so", (long)getpid());
+    HONE_ASSERT_OK(
+        hone_fs_read(hone_test_build_path("tests/candidates.so"), 1 << 24, &bytes, &count));
+    for (int i = 0; i < FILES; i++) {
+        HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count));
+        HONE_ASSERT_OK(hone_library_open(path, &libraries[i]));
+        HONE_ASSERT_OK(hone_library_open(path, &again));
+        assert_ptr_equal(again, libraries[i]);
+        dlclose(again);
+        for (int other = 0; other < i; other++)
+            assert_ptr_not_equal(libraries[i], libraries[other]);
+    }
+    for (int i = 0; i < FILES; i++)
+        dlclose(libraries[i]);
+    unlink(path);
+    hone_free(bytes);
+}
+
 int main(void) {
-    const struct CMUnitTest wants[] = {cmocka_unit_test(wants_are_the_machines)};
+    const struct CMUnitTest wants[] = {cmocka_unit_test(wants_are_the_machines),
+                                       cmocka_unit_test(replaced_files_are_others)};
     return HONE_RUN_ROWS("runtime/library", rows, is_refused) +
            cmocka_run_group_tests_name("runtime/library/wants", wants, NULL, NULL);
 }
