@@ -164,6 +164,18 @@ static hone_status make_outputs(packing *pk, const part_kernel *k, hone_tensor *
     return st;
 }
 
+/* The weight with the dimensions of a parameter: those of a view that the graph has of it. */
+static hone_tensor *as_param(parts *p, const hone_func *func, uint32_t param,
+                             const hone_tensor *weight) {
+    const hone_buffer_info *info = &func->buffers[func->params[param].buffer];
+    hone_tensor *seen = hone_arena_copy(p->arena, weight, sizeof *seen);
+    if (!seen || hone_buffer_elements(info) != hone_tensor_count(weight)) return seen;
+    seen->rank = (int32_t)info->rank;
+    for (uint32_t d = 0; d < info->rank; d++)
+        seen->shape[d] = hone_expr_const(info->shape[d]);
+    return seen;
+}
+
 /* *out_first: index of the first output in pk->made. */
 static hone_status pack(packing *pk, const part_kernel *k, const part_plan *plan,
                         const part_step *step, size_t *out_first) {
@@ -175,7 +187,8 @@ static hone_status pack(packing *pk, const part_kernel *k, const part_plan *plan
     hone_hasher_init(&hasher, (uint64_t)(k - pk->p->kernels.data));
     for (uint32_t i = 0; i < split->input_count; i++) {
         const hone_tensor *weight = plan->tensors.data[step->args[split->inputs[i]]].weight;
-        args[i] = (hone_tensor *)(uintptr_t)weight; /* only read */
+        args[i] = as_param(pk->p, split->constants, i, weight); /* only read */
+        if (!args[i]) return parts_no_memory();
         hone_hasher_bytes(&hasher, weight->data, hone_tensor_bytes(weight));
     }
     hone_hash128 key = hone_hasher_finish(&hasher);
