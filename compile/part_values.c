@@ -16,6 +16,10 @@ int32_t part_value_const(part_plan *plan, int64_t k) {
     return add(plan, (hone_mt_value){.op = HONE_MT_CONST, .k = k});
 }
 
+static bool is_zero(const hone_mt_value *value) {
+    return value->op == HONE_MT_CONST && value->k == 0;
+}
+
 static bool fold(hone_mt_op op, int64_t a, int64_t b, int64_t *out) {
     if (op == HONE_MT_ADD) return !__builtin_add_overflow(a, b, out);
     if (op == HONE_MT_SUB) return !__builtin_sub_overflow(a, b, out);
@@ -32,6 +36,7 @@ int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b) {
         fold(op, left->k, right->k, &k)) {
         return part_value_const(plan, k);
     }
+    if (op == HONE_MT_MUL && (is_zero(left) || is_zero(right))) return part_value_const(plan, 0);
     int32_t phase = is_computed && left->phase > right->phase ? left->phase : 0;
     if (is_computed && right->phase > phase) phase = right->phase;
     return add(plan, (hone_mt_value){.op = (int32_t)op, .a = a, .b = b, .phase = phase});
