@@ -145,7 +145,9 @@ def largest(array):
 def scale_of(case):
     """What the steps of OF_ONE are multiplied with; sums of waves are as large as what is summed."""
     if case.op in ("DFT", "STFT"):  # of lengths that are no power of two onnxruntime's are sums of sums
-        return 4 * max(1, *(float(numpy.abs(v.array).sum()) for v in case.values() if v.array.dtype.kind == "f"))
+        reals = [v.array for v in case.values() if v.array.dtype.kind == "f"]
+        widest = max(1, *map(largest, reals), 1) if case.op == "STFT" else 1  # a window's numbers
+        return 4 * widest * max(1, *(float(numpy.abs(array).sum()) for array in reals))
     if case.op in ("Swish", "QuickGelu"):  # onnxruntime's sigmoid, times the element
         data = next(v.array for v in case.values() if v.name == case.nodes[-1].input[0])
         return numpy.maximum(1, numpy.abs(numpy.where(numpy.isfinite(data), data, 0)).astype("float64"))
