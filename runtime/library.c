@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,31 @@ static unsigned machine_of(const char *path, bool *out_is_other) {
     if (count < sizeof head || *out_is_other) return EM_NONE;
     bool is_big = head[EI_DATA] == ELFDATA2MSB;
     return is_big ? head[18] * 256U + head[19] : head[19] * 256U + head[18];
+}
+
+/* Whether the file ends before what it says of itself: the loader maps it all the same, and who
+ * reads there is ended by SIGBUS. Files of other kinds are left to the loader. */
+static bool is_cut_off(const char *path) {
+    Elf64_Ehdr head;
+    Elf64_Phdr part;
+    bool is_cut = false;
+    FILE *file = fopen(path, "rb");
+    bool is_known = file && fseek(file, 0, SEEK_END) == 0;
+    long size = is_known ? ftell(file) : -1;
+    if (is_known) rewind(file);
+    is_known = is_known && fread(&head, sizeof head, 1, file) == 1 &&
+               memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+               head.e_machine == OWN_MACHINE && head.e_phentsize == sizeof part &&
+               head.e_phoff <= LONG_MAX;
+    is_known = is_known && fseek(file, (long)head.e_phoff, SEEK_SET) == 0;
+    for (unsigned i = 0; is_known && !is_cut && i < head.e_phnum; i++) {
+        is_cut = fread(&part, sizeof part, 1, file) != 1;
+        if (!is_cut && part.p_type == PT_LOAD && part.p_filesz)
+            is_cut =
+                part.p_offset > (uint64_t)size || part.p_filesz > (uint64_t)size - part.p_offset;
+    }
+    if (file) fclose(file);
+    return is_cut;
 }
 
 /* What the library needs, and was loaded for it, stays when it is closed: thread libraries (OpenMP,
@@ -147,6 +173,7 @@ hone_status hone_library_open(const char *path, void **out_library) {
         snprintf(here, sizeof here, "./%s", path);
         path = here;
     }
+    if (is_cut_off(path)) return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: it was cut off");
     path = name_for_loader(path, other, sizeof other);
     dlerror();
     *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

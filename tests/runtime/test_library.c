@@ -104,9 +104,35 @@ static void replaced_files_are_others(void **state) {
     hone_free(bytes);
 }
 
+/* Wherever a file ends too soon: nobody is ended by SIGBUS. */
+static void cut_files_are_refused(void **state) {
+    enum { STEPS = 40 };
+    char path[64], *bytes;
+    size_t count;
+    void *library;
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/hone-library-%ld.so", (long)getpid());
+    HONE_ASSERT_OK(
+        hone_fs_read(hone_test_build_path("tests/candidates.so"), 1 << 24, &bytes, &count));
+    for (size_t i = 0; i < STEPS; i++) {
+        HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count * i / STEPS));
+        hone_status st = hone_library_open(path, &library);
+        if (st) {
+            hone_status_free(st);
+        } else {
+            dlclose(library); /* what is missing is not loaded */
+        }
+    }
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count / 3));
+    HONE_ASSERT_ERROR(hone_library_open(path, &library), HONE_CODE_INVALID, "it was cut off");
+    unlink(path);
+    hone_free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest wants[] = {cmocka_unit_test(wants_are_the_machines),
-                                       cmocka_unit_test(replaced_files_are_others)};
+                                       cmocka_unit_test(replaced_files_are_others),
+                                       cmocka_unit_test(cut_files_are_refused)};
     return HONE_RUN_ROWS("runtime/library", rows, is_refused) +
            cmocka_run_group_tests_name("runtime/library/wants", wants, NULL, NULL);
 }
