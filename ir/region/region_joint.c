@@ -120,21 +120,80 @@ static bool interval_of(const joint *j, uint32_t d, const hone_iter_sum *sum, ho
     return out->min && out->max;
 }
 
+/* ---- digits of one number ----
+ *
+ * Simplifying takes out of a dividend what no digit needs, with f2 below 4:
+ *   (f0 * 32 + f1) // 12, (f0 * 128 + f1 * 4 + f2) % 48    the first is that number // 48
+ */
+
+enum { MOST_NUMBERS = 16 };
+
+typedef struct numbers {
+    const joint *joint;
+    const hone_expr *items[MOST_NUMBERS]; /* of which digits are taken */
+    uint32_t count;
+    bool is_changed;
+} numbers;
+
+static bool note_number(void *ctx, const hone_expr *e) {
+    numbers *n = ctx;
+    if (hone_expr_is_divmod(e) && n->count < MOST_NUMBERS) n->items[n->count++] = e->args[0];
+    return true;
+}
+
+/* c where the number is part * c + something from 0 to c - 1; 0: it is not. */
+static int64_t times_of(const joint *j, const hone_expr *part, const hone_expr *number) {
+    hone_linear a, whole, rest;
+    if (!hone_dtype_equal(part->dtype, number->dtype) || !hone_linear_of(j->arith, part, &a) ||
+        !hone_linear_of(j->arith, number, &whole))
+        return 0;
+    int64_t c = region_shared_ratio(&whole, &a, j->access->relax, j->access->relax_count);
+    if (c < 2 || !region_linear_minus(j->arith, &whole, c, &a, &rest)) return 0;
+    const hone_expr *more = hone_linear_expr(j->arith, &rest, number->dtype);
+    if (!more) return 0;
+    hone_bound bound = hone_arith_bound(j->arith, more);
+    return bound.min >= 0 && bound.max < c ? c : 0;
+}
+
+static const hone_expr *widen_dividend(void *ctx, hone_ir *ir, const hone_expr *e) {
+    numbers *n = ctx;
+    int64_t by = hone_expr_is_op(e, HONE_OP_FLOORDIV) ? hone_expr_const(e->args[1]) : -1, whole;
+    for (uint32_t i = 0; by > 0 && i < n->count; i++) {
+        int64_t c = times_of(n->joint, e->args[0], n->items[i]);
+        if (c == 0 || __builtin_mul_overflow(by, c, &whole) || whole > INT32_MAX) continue;
+        n->is_changed = true;
+        return hone_expr_floordiv(ir, n->items[i], hone_expr_int(ir, e->dtype, whole));
+    }
+    return e;
+}
+
+/* All digits as such of the longest numbers; false where none is changed. */
+static bool widen_digits(joint *j) {
+    numbers n = {.joint = j};
+    for (uint32_t d = 0; d < j->rank; d++)
+        hone_expr_walk(j->indices[d], note_number, &n);
+    for (uint32_t d = 0; d < j->rank && n.count > 1; d++) {
+        j->indices[d] = hone_expr_transform(&j->arith->ir, j->indices[d], widen_dividend, &n);
+        if (!j->indices[d]) return false;
+    }
+    return n.is_changed;
+}
+
+static bool find_map(const joint *j, hone_itermap *out) {
+    uint32_t count;
+    hone_iter *loops;
+    return read_loops(j, &count, &loops) &&
+           hone_itermap_detect(j->arith, j->rank, j->indices, count, loops, j->predicate,
+                               HONE_ITERMAP_SURJECTIVE, true, out);
+}
+
 bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t rank,
                       const hone_expr *predicate, hone_interval *out) {
     joint j = {.arith = arith, .access = access, .rank = rank};
     hone_itermap map;
-    uint32_t loop_count;
-    hone_iter *loops;
     j.indices = hone_arena_alloc(arith->ir.arena, (rank + 1) * sizeof *j.indices);
-    if (!j.indices || !read_indices(&j) || !read_predicate(&j, predicate) ||
-        !read_loops(&j, &loop_count, &loops)) {
-        return false;
-    }
-    if (!hone_itermap_detect(arith, rank, j.indices, loop_count, loops, j.predicate,
-                             HONE_ITERMAP_SURJECTIVE, true, &map)) {
-        return false;
-    }
+    if (!j.indices || !read_indices(&j) || !read_predicate(&j, predicate)) return false;
+    if (!find_map(&j, &map) && !(widen_digits(&j) && find_map(&j, &map))) return false;
     for (uint32_t d = 0; d < rank; d++) {
         if (!interval_of(&j, d, &map.sums[d], &out[d])) return false;
     }

@@ -38,6 +38,22 @@ static const struct row {
      "      vk = T.axis.spatial(128, k)\n"
      "      C[vi, vk] = A[vi, vk]\n",
      "j ", "i * 8..i * 8 + 7, k..k", true},
+    {"digits of one number, of which a part is enough for some",
+     "  for i, k, j in T.grid(2, 32, 4):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(16, (i * 32 + k) // 3)\n"
+     "      vj = T.axis.spatial(12, (i * 128 + k * 4 + j) % 12)\n"
+     "      T.where(i * 32 + k < 48)\n"
+     "      C[vi, vj] = A[vi, vj]\n",
+     "i k j ", "0..15, 0..11", true},
+    {"digits of two numbers",
+     "  for i, k, j in T.grid(2, 32, 4):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(16, (i * 32 + k) // 3)\n"
+     "      vj = T.axis.spatial(12, (i * 128 + k * 4 + j + 1) % 12)\n"
+     "      T.where(i * 32 + k < 48)\n"
+     "      C[vi, vj] = A[vi, vj]\n",
+     "i k j ", "0..21, 0..11", false},
     {"every second",
      "  for i in range(64):\n"
      "    with T.block(\"B\"):\n"

@@ -108,6 +108,19 @@ static const struct row {
                 "        S[t] = A[k * 64 + t]\n"
                 "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                 "        B[k * 64 + t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
+    {"copies in the background, by digits of a number that a condition cuts",
+     "def main(A: T.Buffer((4, 48), \"float32\"), B: T.Buffer((4, 48), \"float32\")):\n"
+     "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+     "    S = T.alloc_buffer((4, 12), scope=\"shared\")\n"
+     "    for k in T.serial(4, annotations={\"software_pipeline_stage\": [0, 2],"
+     " \"software_pipeline_order\": [0, 1], \"software_pipeline_async_stages\": [0]}):\n"
+     "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "        for v in T.vectorized(4):\n"
+     "          if t * 4 + v < 48:\n"
+     "            S[t // 3, (t * 4 + v) % 12] = A[k, t * 4 + v]\n"
+     "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "        for j in range(3):\n"
+     "          B[k, t * 3 + j] = S[3 - t // 4, 11 - t % 4 * 3 - j]\n", 2, 1, NULL},
     {"copies in the background, again and again",
      TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
                 "    S = T.alloc_buffer((32,), scope=\"shared\")\n"
