@@ -179,6 +179,19 @@ static const struct row {
                "    for i in range(4):\n"
                "      L[i] = A[b * 32 + t] * T.cast(i, \"float32\")\n"
                "    B[b * 32 + t] = L[1] + L[3]\n", 0, 1, NULL},
+    {"what nobody reads, of a size that is not known, and what only that reads",
+     "def main(a: T.handle, B: T.Buffer((64,), \"float32\")):\n"
+     "  n = T.int32()\n"
+     "  A = T.match_buffer(a, (n,), \"float32\")\n"
+     "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+     "   for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "    X = T.alloc_buffer((n,), \"float32\")\n"
+     "    Y = T.alloc_buffer((n,), \"float32\")\n"
+     "    for i in range(n):\n"
+     "      X[i] = A[i] + T.float32(1)\n"
+     "    for i in range(n):\n"
+     "      Y[i] = X[n - 1 - i]\n"
+     "    B[b * 32 + t] = A[0]\n", 0, 1, NULL},
     {"a sum over the lanes of a warp",
      SUM("8", "32") "  for i in T.thread_binding(8, thread=\"blockIdx.x\"):\n"
                     "   for k in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
