@@ -115,6 +115,7 @@ hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_nod
     if (sch_has_disjoint_slices(sch, block, loop) &&
         (is_alone || sch_is_independent(sch, loop, io)))
         return HONE_OK;
+    if (is_alone && keeps_one_iteration(sch, block, loop)) return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
