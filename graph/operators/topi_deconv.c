@@ -13,16 +13,23 @@
  * since data may be infinite (lower/loops/lower_clip.c ends the loop over taps there).
  *
  * Else the data with zeros between its elements and around them is a block of its own, over which
- * the kernel runs from its end. */
+ * the kernel runs from its end.
+ *
+ * Data and result may have their dimensions in any order that they share. Where channels come last
+ * they do so in what is between, too: phases and taps stand before channels. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
 #include "ir/core/fold.h"
+#include "ir/ops/layout.h"
 
-enum { MAX_SPATIAL = 3 };
+enum { MAX_SPATIAL = 3, BATCH = 0, CHANNEL = 1, SPACE = 2 /* dimensions in the plain order */ };
+enum { IN = 0, OUT = 1 /* of the filter, in its plain order */ };
 
 typedef struct spread {
     uint32_t spatial;
+    int64_t place[MAX_SPATIAL + 2];  /* of N, C, space... among the dimensions of data and result */
+    int64_t filter[MAX_SPATIAL + 2]; /* of I, O, space... among those of the filter */
     int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilation[MAX_SPATIAL];
     int64_t
         before[MAX_SPATIAL]; /* zeros in front of the data; below 0: elements that are left out */
@@ -30,12 +37,17 @@ typedef struct spread {
 
 static hone_status read_spread(hone_topi *t, spread *w) {
     int64_t padding[2 * MAX_SPATIAL];
+    hone_window_layouts l;
+    if (!hone_layouts_of_window(t->bind, &l) || strcmp(l.data, l.out) != 0 ||
+        !hone_layout_axes(l.data, l.plain, w->place) ||
+        !hone_layout_axes(l.kernel, l.plain_kernel, w->filter))
+        return hone_topi_unsupported(t, "a result in another layout than the data, or of blocks");
     w->spatial = (uint32_t)t->infos[0]->rank - 2;
     HONE_TRY(hone_graph_attr_ints(t->bind, "strides", w->spatial, 1, w->strides));
     HONE_TRY(hone_graph_attr_ints(t->bind, "dilation", w->spatial, 1, w->dilation));
     HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
     for (uint32_t i = 0; i < w->spatial; i++) {
-        w->kernel[i] = hone_expr_const(t->infos[1]->shape[i + 2]);
+        w->kernel[i] = hone_expr_const(t->infos[1]->shape[w->filter[SPACE + i]]);
         w->before[i] = (w->kernel[i] - 1) * w->dilation[i] - padding[i];
     }
     return HONE_OK;
@@ -56,32 +68,38 @@ static const hone_expr *element_at(hone_topi *t, const spread *w, uint32_t i, co
         found = hone_topi_both(t, found, hone_expr_binary(ir, HONE_OP_EQ, rest, zero));
         place = hone_expr_floordiv(ir, place, stride);
     }
-    found = hone_topi_both(t, found, hone_expr_binary(ir, HONE_OP_LT, place, t->shapes[0][i + 2]));
+    found = hone_topi_both(
+        t, found, hone_expr_binary(ir, HONE_OP_LT, place, t->shapes[0][w->place[SPACE + i]]));
     *is_there = hone_topi_both(t, *is_there, found);
     return place;
 }
 
 static hone_buffer spread_data(hone_topi *t, const spread *w) {
     hone_te_stage s;
-    const hone_expr *shape[MAX_SPATIAL + 2] = {t->shapes[0][0], t->shapes[0][1]};
-    const hone_expr *at[MAX_SPATIAL + 2], *is_there = NULL;
-    for (uint32_t i = 0; i < w->spatial; i++)
-        shape[i + 2] =
-            hone_topi_add_int(t, t->out_shape[i + 2], (w->kernel[i] - 1) * w->dilation[i]);
+    const hone_expr *shape[MAX_SPATIAL + 2], *at[MAX_SPATIAL + 2], *is_there = NULL;
+    for (uint32_t d = BATCH; d < SPACE; d++)
+        shape[w->place[d]] = t->shapes[0][w->place[d]];
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
+        shape[place] =
+            hone_topi_add_int(t, t->out_shape[place], (w->kernel[i] - 1) * w->dilation[i]);
+    }
     hone_te_stage_begin(t->te, &s, w->spatial + 2, shape, 0, NULL);
-    at[0] = s.axis[0];
-    at[1] = s.axis[1];
-    for (uint32_t i = 0; i < w->spatial; i++)
-        at[i + 2] = element_at(t, w, i, s.axis[i + 2], &is_there);
+    for (uint32_t d = BATCH; d < SPACE; d++)
+        at[w->place[d]] = s.axis[w->place[d]];
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
+        at[place] = element_at(t, w, i, s.axis[place], &is_there);
+    }
     const hone_expr *zero = hone_topi_number(t, t->infos[0]->dtype, 0);
     return hone_te_compute(t->te, &s, "data_spread",
                            hone_topi_choose(t, is_there, hone_topi_load(t, 0, at), zero));
 }
 
-/* Input channel rc of the group of output channel co, and co within its group. */
+/* Input channel rc of the group of output channel co, and co within its group, of `per_group`. */
 static void channels_at(hone_topi *t, const hone_expr *co, const hone_expr *rc, int64_t ins,
-                        int64_t groups, const hone_expr **out_in, const hone_expr **out_filter) {
-    int64_t per_group = hone_expr_const(t->infos[1]->shape[1]);
+                        int64_t per_group, int64_t groups, const hone_expr **out_in,
+                        const hone_expr **out_filter) {
     *out_in = rc;
     *out_filter = co;
     if (groups == 1) return;
@@ -97,7 +115,10 @@ enum { MAX_PHASED = 2 };
 
 typedef struct phases {
     uint32_t spatial;
-    int64_t ins, outs, groups; /* channels of a group */
+    const int64_t *place, *filter;              /* of the spread */
+    int64_t rows_at, row_places_at, channel_at; /* phases, their places, channels: of the sums */
+    int64_t taps_at, ins_at, outs_at;           /* of the weights of phases */
+    int64_t ins, outs, groups;                  /* channels of a group */
     int64_t kernel[MAX_PHASED], stride[MAX_PHASED], pad[MAX_PHASED];
     int64_t taps[MAX_PHASED];        /* most that a phase has */
     int64_t more_places[MAX_PHASED]; /* of a phase, than the data has elements */
@@ -107,8 +128,8 @@ typedef struct phases {
 /* How much longer the result is than the data times the stride; known where sizes are not, too. */
 static hone_status read_more(const hone_topi *t, const spread *w, uint32_t i, int64_t *out) {
     int64_t padding[2 * MAX_SPATIAL], more[MAX_SPATIAL];
-    int64_t in = hone_expr_const(t->infos[0]->shape[i + 2]);
-    int64_t made = hone_expr_const(t->out->shape[i + 2]);
+    int64_t in = hone_expr_const(t->infos[0]->shape[w->place[SPACE + i]]);
+    int64_t made = hone_expr_const(t->out->shape[w->place[SPACE + i]]);
     HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
     HONE_TRY(hone_graph_attr_ints(t->bind, "output_padding", w->spatial, 0, more));
     *out = (w->kernel[i] - 1) * w->dilation[i] + 1 - w->strides[i] - padding[i] -
@@ -117,17 +138,32 @@ static hone_status read_more(const hone_topi *t, const spread *w, uint32_t i, in
     return HONE_OK;
 }
 
+static void find_order(const spread *w, phases *p) {
+    int64_t n = w->spatial;
+    bool is_last = w->place[CHANNEL] == n + 1;
+    p->place = w->place;
+    p->filter = w->filter;
+    p->channel_at = is_last ? 2 * n + 1 : 1;
+    p->rows_at = is_last ? 1 : 2;
+    p->row_places_at = p->rows_at + n;
+    p->taps_at = is_last ? n : n + 2;
+    p->ins_at = is_last ? 2 * n : n;
+    p->outs_at = p->ins_at + 1;
+}
+
 /* *out_found false: the other way. */
 static hone_status find_phases(const hone_topi *t, const spread *w, phases *out, bool *out_found) {
     bool has_strides = false;
     *out = (phases){.spatial = w->spatial};
     *out_found = false;
     if (w->spatial > MAX_PHASED) return HONE_OK;
+    find_order(w, out);
     for (uint32_t i = 0; i < w->spatial; i++) {
         int64_t pad = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
         int64_t s = w->strides[i], more, reach;
-        bool is_empty = hone_expr_is_int_value(t->shapes[0][i + 2], 0) ||
-                        hone_expr_is_int_value(t->out_shape[i + 2], 0);
+        int64_t place = w->place[SPACE + i];
+        bool is_empty = hone_expr_is_int_value(t->shapes[0][place], 0) ||
+                        hone_expr_is_int_value(t->out_shape[place], 0);
         if (is_empty || pad < 0 || w->kernel[i] < 1 || w->dilation[i] != 1) return HONE_OK;
         HONE_TRY(read_more(t, w, i, &more));
         out->kernel[i] = w->kernel[i];
@@ -136,8 +172,8 @@ static hone_status find_phases(const hone_topi *t, const spread *w, phases *out,
         out->taps[i] = (w->kernel[i] + s - 1) / s;
         out->more_places[i] = -hone_floor_div(-more, s);
         reach = out->more_places[i] + (s - 1 + pad) / s;
-        out->before[i + 2] = out->taps[i] - 1;
-        out->after[i + 2] = reach > 0 ? reach : 0;
+        out->before[place] = out->taps[i] - 1;
+        out->after[place] = reach > 0 ? reach : 0;
         has_strides |= s > 1;
     }
     *out_found = has_strides;
@@ -181,54 +217,59 @@ static hone_buffer phase_weights(hone_topi *t, const phases *p) {
     hone_te_stage s;
     uint32_t n = p->spatial;
     const hone_expr *shape[2 * MAX_PHASED + 2], *at[MAX_PHASED + 2];
-    shape[n] = hone_te_int(t->te, p->ins * p->groups);
-    shape[n + 1] = hone_te_int(t->te, p->outs);
+    shape[p->ins_at] = hone_te_int(t->te, p->ins * p->groups);
+    shape[p->outs_at] = hone_te_int(t->te, p->outs);
     for (uint32_t i = 0; i < n; i++) {
         shape[i] = hone_te_int(t->te, p->stride[i]);
-        shape[n + 2 + i] = hone_te_int(t->te, p->taps[i]);
+        shape[p->taps_at + i] = hone_te_int(t->te, p->taps[i]);
     }
     hone_te_stage_begin(t->te, &s, 2 * n + 2, shape, 0, NULL);
-    at[0] = s.axis[n];
-    at[1] = s.axis[n + 1];
+    at[p->filter[IN]] = s.axis[p->ins_at];
+    at[p->filter[OUT]] = s.axis[p->outs_at];
     for (uint32_t i = 0; i < n; i++)
-        at[i + 2] = tap_place(t, p, i, s.axis[i], s.axis[n + 2 + i]);
-    return hone_te_compute(t->te, &s, "weight_phases",
-                           where_taps_are(t, p, s.axis, s.axis + n + 2, hone_topi_load(t, 1, at)));
+        at[p->filter[SPACE + i]] = tap_place(t, p, i, s.axis[i], s.axis[p->taps_at + i]);
+    return hone_te_compute(
+        t->te, &s, "weight_phases",
+        where_taps_are(t, p, s.axis, s.axis + p->taps_at, hone_topi_load(t, 1, at)));
 }
 
-/* Axes: n, co, phases, places of a phase; then ci and taps. */
+/* Axes: n, phases, places of a phase, and co behind n or last; then ci and taps. */
 static hone_buffer sum_phases(hone_topi *t, const phases *p, hone_buffer data,
                               hone_buffer weights) {
     hone_te_stage s;
     hone_ir *ir = &t->te->ir;
     uint32_t n = p->spatial, rank = 2 * n + 2;
-    const hone_expr *shape[2 * MAX_PHASED + 2] = {t->out_shape[0], t->out_shape[1]};
+    const hone_expr *shape[2 * MAX_PHASED + 2] = {t->out_shape[p->place[BATCH]]};
     const hone_expr *reduce[MAX_PHASED + 1] = {hone_te_int(t->te, p->ins)};
-    const hone_expr *at[MAX_PHASED + 2], *filter[2 * MAX_PHASED + 2];
+    const hone_expr *at[MAX_PHASED + 2], *filter[2 * MAX_PHASED + 2], *in;
+    shape[p->channel_at] = t->out_shape[p->place[CHANNEL]];
     for (uint32_t i = 0; i < n; i++) {
-        shape[2 + i] = hone_te_int(t->te, p->stride[i]);
-        shape[2 + n + i] = hone_topi_add_int(t, t->shapes[0][2 + i], p->more_places[i]);
+        shape[p->rows_at + i] = hone_te_int(t->te, p->stride[i]);
+        shape[p->row_places_at + i] =
+            hone_topi_add_int(t, t->shapes[0][p->place[SPACE + i]], p->more_places[i]);
         reduce[1 + i] = hone_te_int(t->te, p->taps[i]);
     }
     hone_te_stage_begin(t->te, &s, rank, shape, n + 1, reduce);
-    at[0] = s.axis[0];
-    channels_at(t, s.axis[1], s.axis[rank], p->ins, p->groups, &at[1], &filter[n + 1]);
-    filter[n] = at[1];
+    at[p->place[BATCH]] = s.axis[0];
+    channels_at(t, s.axis[p->channel_at], s.axis[rank], p->ins, p->outs, p->groups, &in,
+                &filter[p->outs_at]);
+    at[p->place[CHANNEL]] = filter[p->ins_at] = in;
     for (uint32_t i = 0; i < n; i++) {
-        const hone_expr *start = phase_start(t, p, i, s.axis[2 + i], false);
+        int64_t place = p->place[SPACE + i];
+        const hone_expr *start = phase_start(t, p, i, s.axis[p->rows_at + i], false);
         const hone_expr *tap = s.axis[rank + 1 + i];
-        at[i + 2] =
-            hone_topi_add_int(t, hone_topi_sum(t, s.axis[2 + n + i], start), p->before[i + 2]);
-        at[i + 2] = hone_expr_sub(ir, at[i + 2], tap);
-        filter[i] = s.axis[2 + i];
-        filter[n + 2 + i] = tap;
+        at[place] = hone_topi_add_int(t, hone_topi_sum(t, s.axis[p->row_places_at + i], start),
+                                      p->before[place]);
+        at[place] = hone_expr_sub(ir, at[place], tap);
+        filter[i] = s.axis[p->rows_at + i];
+        filter[p->taps_at + i] = tap;
     }
     hone_dtype wide = hone_topi_wide(t->out->dtype);
     const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
     const hone_expr *f = hone_expr_cast(ir, wide, hone_te_load(t->te, weights, filter));
     return hone_te_reduce(
         t->te, &s, "conv_transpose", HONE_TE_SUM,
-        where_taps_are(t, p, s.axis + 2, s.axis + rank + 1, hone_expr_mul(ir, x, f)));
+        where_taps_are(t, p, s.axis + p->rows_at, s.axis + rank + 1, hone_expr_mul(ir, x, f)));
 }
 
 static hone_buffer join_phases(hone_topi *t, const phases *p, hone_buffer sums) {
@@ -236,20 +277,22 @@ static hone_buffer join_phases(hone_topi *t, const phases *p, hone_buffer sums) 
     uint32_t n = p->spatial;
     const hone_expr *at[2 * MAX_PHASED + 2];
     hone_topi_stage(t, &s);
-    at[0] = s.axis[0];
-    at[1] = s.axis[1];
+    at[0] = s.axis[p->place[BATCH]];
+    at[p->channel_at] = s.axis[p->place[CHANNEL]];
     for (uint32_t i = 0; i < n; i++) {
         const hone_expr *stride = hone_te_int(t->te, p->stride[i]);
-        at[2 + i] = hone_expr_floormod(&t->te->ir, s.axis[i + 2], stride);
-        at[2 + n + i] = hone_expr_floordiv(&t->te->ir, s.axis[i + 2], stride);
+        const hone_expr *axis = s.axis[p->place[SPACE + i]];
+        at[p->rows_at + i] = hone_expr_floormod(&t->te->ir, axis, stride);
+        at[p->row_places_at + i] = hone_expr_floordiv(&t->te->ir, axis, stride);
     }
     return hone_te_compute(t->te, &s, "join_phases", hone_te_load(t->te, sums, at));
 }
 
-static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_t groups) {
+static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_t outs,
+                               int64_t groups) {
     p->groups = groups;
     p->ins = channels / groups;
-    p->outs = hone_expr_const(t->infos[1]->shape[1]);
+    p->outs = outs;
     hone_buffer data =
         hone_topi_padded(t, p->before, p->after, hone_topi_number(t, t->infos[0]->dtype, 0));
     hone_topi_give(t, join_phases(t, p, sum_phases(t, p, data, phase_weights(t, p))));
@@ -258,33 +301,26 @@ static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_
 
 /* ---- zeros ---- */
 
-hone_status hone_topi_emit_deconv(hone_topi *t) {
-    spread w = {0};
-    phases p;
-    bool has_phases;
+static hone_status emit_spread(hone_topi *t, const spread *w, int64_t channels, int64_t outs,
+                               int64_t groups) {
     hone_te_stage s;
-    uint32_t rank = (uint32_t)t->infos[0]->rank;
-    int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
-    int64_t channels = hone_expr_const(t->infos[1]->shape[0]);
-    if (channels < 0 || hone_expr_const(t->infos[1]->shape[1]) < 0) {
-        return hone_topi_unsupported(t, "channels of unknown number");
-    }
-    HONE_TRY(read_spread(t, &w));
-    HONE_TRY(find_phases(t, &w, &p, &has_phases));
-    if (has_phases) return emit_phases(t, &p, channels, groups);
-    hone_buffer data = spread_data(t, &w);
+    uint32_t rank = w->spatial + 2;
+    hone_buffer data = spread_data(t, w);
     const hone_expr *reduce[MAX_SPATIAL + 1] = {hone_te_int(t->te, channels / groups)};
-    for (uint32_t i = 0; i < w.spatial; i++)
-        reduce[i + 1] = hone_te_int(t->te, w.kernel[i]);
-    hone_te_stage_begin(t->te, &s, rank, t->out_shape, w.spatial + 1, reduce);
-    const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2];
-    at[0] = s.axis[0];
-    channels_at(t, s.axis[1], s.axis[rank], channels / groups, groups, &at[1], &filter[1]);
-    filter[0] = at[1];
-    for (uint32_t i = 0; i < w.spatial; i++) {
+    for (uint32_t i = 0; i < w->spatial; i++)
+        reduce[i + 1] = hone_te_int(t->te, w->kernel[i]);
+    hone_te_stage_begin(t->te, &s, rank, t->out_shape, w->spatial + 1, reduce);
+    const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2], *in;
+    at[w->place[BATCH]] = s.axis[w->place[BATCH]];
+    channels_at(t, s.axis[w->place[CHANNEL]], s.axis[rank], channels / groups, outs, groups, &in,
+                &filter[w->filter[OUT]]);
+    at[w->place[CHANNEL]] = filter[w->filter[IN]] = in;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t place = w->place[SPACE + i];
         const hone_expr *tap = s.axis[rank + 1 + i];
-        at[i + 2] = hone_topi_sum(t, s.axis[i + 2], hone_topi_mul_int(t, tap, w.dilation[i]));
-        filter[i + 2] = hone_expr_sub(&t->te->ir, hone_te_int(t->te, w.kernel[i] - 1), tap);
+        at[place] = hone_topi_sum(t, s.axis[place], hone_topi_mul_int(t, tap, w->dilation[i]));
+        filter[w->filter[SPACE + i]] =
+            hone_expr_sub(&t->te->ir, hone_te_int(t->te, w->kernel[i] - 1), tap);
     }
     hone_dtype wide = hone_topi_wide(t->out->dtype);
     const hone_expr *x = hone_expr_cast(&t->te->ir, wide, hone_te_load(t->te, data, at));
@@ -292,4 +328,18 @@ hone_status hone_topi_emit_deconv(hone_topi *t) {
     hone_topi_give(t, hone_te_reduce(t->te, &s, "conv_transpose", HONE_TE_SUM,
                                      hone_expr_mul(&t->te->ir, x, f)));
     return HONE_OK;
+}
+
+hone_status hone_topi_emit_deconv(hone_topi *t) {
+    spread w = {0};
+    phases p;
+    bool has_phases;
+    int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
+    HONE_TRY(read_spread(t, &w));
+    int64_t channels = hone_expr_const(t->infos[1]->shape[w.filter[IN]]);
+    int64_t outs = hone_expr_const(t->infos[1]->shape[w.filter[OUT]]); /* of a group */
+    if (channels < 0 || outs < 0) return hone_topi_unsupported(t, "channels of unknown number");
+    HONE_TRY(find_phases(t, &w, &p, &has_phases));
+    return has_phases ? emit_phases(t, &p, channels, outs, groups)
+                      : emit_spread(t, &w, channels, outs, groups);
 }

@@ -1,12 +1,12 @@
 /* graph/passes/channels_last.c - convolutions of 16-bit floats with their channels last, on devices
  * that multiply matrices of those:
  *   conv(x, w)  →  permute_dims(conv(permute_dims(x), permute_dims(w)))     N…C and O…I
- * A row of the implicit product is then a run of channels, which is what copies into shared memory
- * and matrix units want. The order goes on through what does not care (elementwise operators,
- * pools, sums over space, concat, resizing and choosing along a dimension), so that a whole network
- * is turned once at its ends and between convolutions nothing is: where a value is wanted in the
- * old order, it is turned back; what nobody wants in the old order is pruned. Groups follow their
- * data and are no reason to turn it.
+ * Transposed ones, too: I…O. A row of the implicit product is then a run of channels, which is
+ * what copies into shared memory and matrix units want. The order goes on through what does not
+ * care (elementwise operators, pools, sums over space, concat, resizing and choosing along a
+ * dimension), so that a whole network is turned once at its ends and between convolutions nothing
+ * is: where a value is wanted in the old order, it is turned back; what nobody wants in the old
+ * order is pruned. Groups follow their data and are no reason to turn it.
  *
  * needs: infer, normalize, decompose; fold_constants after it turns the weights
  * keeps: everything else
@@ -158,14 +158,14 @@ static bool wants_turn(hone_rewrite *rw, const hone_gbind *bind) {
     const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
     hone_window_layouts l;
     return bind->kind == HONE_GBIND_CALL && hone_layouts_of_window(bind, &l) && l.kernel_key &&
-           !strstr(bind->callee, "_transpose") && hone_layouts_are_plain(&l) &&
-           hone_attrs_int(&bind->attrs, "groups", 1) == 1 && tensor_of(rw, &self) &&
-           is_short(tensor_of(rw, &bind->args[0])) && is_short(tensor_of(rw, &bind->args[1]));
+           hone_layouts_are_plain(&l) && hone_attrs_int(&bind->attrs, "groups", 1) == 1 &&
+           tensor_of(rw, &self) && is_short(tensor_of(rw, &bind->args[0])) &&
+           is_short(tensor_of(rw, &bind->args[1]));
 }
 
 static bool is_window(const hone_gbind *bind, hone_window_layouts *out) {
     return hone_layouts_of_window(bind, out) && hone_layouts_are_plain(out) &&
-           !strstr(bind->callee, "_transpose") && !strstr(bind->callee, "adaptive");
+           !strstr(bind->callee, "adaptive");
 }
 
 static hone_status turn_window(hone_rewrite *rw, const hone_gbind *bind,

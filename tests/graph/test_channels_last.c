@@ -8,7 +8,7 @@
 #include "tests/graph/graph_run.h"
 #include "tests/support/hone_test.h"
 
-enum { SHARED_BYTES = 101376, MOST_INPUTS = 5 };
+enum { SHARED_BYTES = 101376, MOST_INPUTS = 6 };
 
 #define X "x: R.Tensor((2, 6, 9, 7), \"float16\"), "
 #define W(name, out, in, y, x) name ": R.Tensor((" #out ", " #in ", " #y ", " #x "), \"float16\"), "
@@ -62,6 +62,20 @@ static const struct row {
      "rounding_method=\"floor\")\n"
      "    out = R.nn.conv2d(b, v)\n",
      4},
+    {"a transposed convolution between others", X W("w", 6, 6, 1, 1) W("u", 6, 4, 2, 2) W("v", 5, 4, 3, 3),
+     "    y = R.nn.conv2d(x, w)\n"
+     "    z = R.nn.relu(R.nn.conv2d_transpose(y, u, strides=[2, 2]))\n"
+     "    out = R.nn.conv2d(z, v, padding=1)\n",
+     5},
+    {"transposed ones: taps that phases lack, groups, one dimension, and without strides",
+     X W("w", 6, 5, 3, 2) W("u", 5, 5, 3, 3) W("v", 5, 2, 3, 3)
+     "y: R.Tensor((1, 4, 9), \"float16\"), t: R.Tensor((4, 3, 4), \"float16\"), ",
+     "    a = R.nn.conv2d_transpose(x, w, strides=[2, 1], padding=[1, 0], output_padding=[1, 0])\n"
+     "    b = R.nn.conv2d_transpose(a, u, dilation=[2, 1], padding=[1, 1])\n"
+     "    c = R.nn.conv2d_transpose(b, v, strides=[1, 2], groups=5)\n"
+     "    d = R.nn.conv1d_transpose(y, t, strides=2, padding=1)\n"
+     "    out = R.add(R.mean(c, axis=[2, 3]), R.sum(d))\n",
+     7},
     {"what is read in the old order, too", X W("w", 6, 6, 1, 1) W("v", 6, 6, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    r = R.reshape(y, R.shape([2, 6, 63]))\n"
