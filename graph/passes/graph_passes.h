@@ -5,6 +5,9 @@
 
 #include "graph/module/graph_options.h"
 
+/* At multiples of which tensors of devices with memory of their own begin. */
+enum { HONE_PASS_VIEW_BYTES = 512 };
+
 hone_status hone_pass_choose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_memory(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
@@ -20,6 +23,7 @@ hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_optio
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_cut_scans(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_stack_products(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_share_repeated(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options);

@@ -1,7 +1,8 @@
 /* graph/passes/legalize.c - operator calls become call_tir of PrimFuncs; equal kernels are made
  * once.
  * needs: infer, normalize (no views but reshape, no splits), decompose
- * keeps: everything that is no operator call; loops; tensor_to_shape; reshape, unless asked for all
+ * keeps: everything that is no operator call; loops; tensor_to_shape; unless asked for all, reshape
+ * and, on devices of many threads, consecutive matrices of a product: views
  * The kernels carry "op_pattern" for fuse, which takes it off.
  */
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "graph/operators/topi_build.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/identity/structural.h"
+#include "ir/ops/graph_infer.h"
 #include "support/data/map.h"
 
 typedef struct legalizer {
@@ -47,12 +49,43 @@ static hone_status intern(hone_rewrite *rw, hone_func *func, const char **out_na
     return hone_module_add_func(rw->module, func);
 }
 
+static const hone_gbind *maker_of(const hone_rewrite *rw, const hone_garg *arg) {
+    return arg->kind == HONE_GARG_VALUE ? rw->defs[arg->u.value] : NULL;
+}
+
+/* A product, with what is added to it: no kernel takes slices of it into its own. */
+static bool is_product(const hone_rewrite *rw, const hone_garg *arg) {
+    const hone_gbind *from = maker_of(rw, arg);
+    bool is_sum = hone_gbind_calls(from, "add");
+    for (uint32_t i = 0; is_sum && i < 2; i++) {
+        if (hone_gbind_calls(maker_of(rw, &from->args[i]), "matmul")) return true;
+    }
+    return hone_gbind_calls(from, "matmul");
+}
+
+/* Consecutive matrices of a product (along its first dimension), which begin where a tensor may. */
+static bool is_part_of_product(hone_rewrite *rw, const hone_gbind *bind) {
+    int64_t axis[HONE_MAX_RANK], begin[HONE_MAX_RANK], bytes;
+    const hone_sinfo *info = rw->old->values[bind->value].sinfo;
+    if (!hone_gbind_calls(bind, "strided_slice") || bind->arg_count != 4 || !info ||
+        !hone_sinfo_is_static(info) || info->rank < 3 || !is_product(rw, &bind->args[0]) ||
+        hone_garg_ints(&bind->args[1], axis) != 1 || axis[0] != 0 ||
+        hone_garg_ints(&bind->args[2], begin) != 1 || begin[0] < 0)
+        return false;
+    bytes = begin[0] * (int64_t)hone_dtype_bytes(info->dtype);
+    for (int32_t d = 1; d < info->rank; d++)
+        bytes *= hone_expr_const(info->shape[d]);
+    return bytes % HONE_PASS_VIEW_BYTES == 0;
+}
+
 static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     legalizer *l = rw->ctx;
     if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
     if (strcmp(bind->callee, "tensor_to_shape") == 0) return HONE_OK;
     if (strcmp(bind->callee, "loop") == 0) return HONE_OK;
     if (l->keep_reshape && strcmp(bind->callee, "reshape") == 0) return HONE_OK;
+    if (l->keep_reshape && l->options->is_for_many_threads && is_part_of_product(rw, bind))
+        return HONE_OK;
     hone_gbind now = *bind;
     HONE_TRY(hone_rewrite_args(rw, bind, &now.args));
     const hone_sinfo *info;

@@ -17,12 +17,12 @@ static const hone_graph_pass passes[] = {
 /* Constants are folded before batch norms, whose statistics may be computed, and again after what
  * those leave behind. */
 static const char *const prepare[] = {
-    "link_memory",    "choose",          "link_calls", "begin_results",
-    "bind",           "infer",           "compose",    "normalize",
-    "fold_constants", "fold_batch_norm", "decompose",  "channels_last",
-    "fold_transpose", "fold_constants",  "normalize",  "fuse_attention",
-    "cut_scans",      "share_repeated",  "legalize",   "fuse",
-    "specialize",     "prune",           NULL};
+    "link_memory",    "choose",          "link_calls",     "begin_results",
+    "bind",           "infer",           "compose",        "normalize",
+    "fold_constants", "fold_batch_norm", "decompose",      "channels_last",
+    "fold_transpose", "fold_constants",  "normalize",      "stack_products",
+    "fuse_attention", "cut_scans",       "share_repeated", "legalize",
+    "fuse",           "specialize",      "prune",          NULL};
 static const char *const interpret[] = {"link_memory", "link_calls", "bind",     "infer", "compose",
                                         "normalize",   "decompose",  "legalize", "prune", NULL};
 static const char *const zero[] = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/plan/plan_impl.h"
+#include "ir/ops/graph_infer.h"
 #include "support/core/alloc.h"
 
 enum { ARENA_BYTES = 16384 };
@@ -31,6 +32,8 @@ static void place_tensors(planner *p) {
         p->tensors[i].index =
             storage->place == HONE_PLAN_WORKSPACE ? storage->phase : storage->index;
         p->tensors[i].offset = storage->offset;
+        if (p->begins[i])
+            p->tensors[i].offset = hone_extent_add(&p->ir, storage->offset, p->begins[i]);
     }
 }
 

@@ -206,7 +206,9 @@ static hone_status give_results(planner *p, uint32_t since, plan_value *value,
         const hone_sinfo info = info_of_tensor(p, items[i]);
         HONE_TRY(plan_check_extents(p, "if", to[i], &info));
         uint32_t own = own_storage(p, items[i], since), target = p->storage_of[to[i]];
-        bool joins = own != HONE_NO_ID && own != target && !is_among(p, i, to, own) &&
+        bool is_whole =
+            own != HONE_NO_ID && !p->storages[own].has_parts && !p->storages[target].has_parts;
+        bool joins = is_whole && own != target && !is_among(p, i, to, own) &&
                      hone_extent_same(p->storages[own].bytes, p->storages[target].bytes);
         if (joins)
             join_storages(p, own, target);

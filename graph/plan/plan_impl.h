@@ -15,6 +15,7 @@ typedef struct plan_storage {
     const hone_expr *offset; /* found by plan_place */
     uint32_t phase;          /* from which its bytes are known */
     uint32_t first, last;    /* steps that touch it, both included */
+    bool has_parts;          /* some of its tensors are parts: it is no output */
 } plan_storage;
 
 /* Gives every WORKSPACE storage of a phase an offset, a multiple of align, such that two that live
@@ -78,7 +79,8 @@ typedef struct planner {
     hone_ir ir;
     hone_plan_tensor *tensors;
     uint32_t *storage_of; /* by tensor; HONE_NO_ID: an input or a constant */
-    uint32_t tensor_count, tensor_capacity, storage_link_capacity;
+    int64_t *begins;      /* by tensor: bytes from the start of its storage */
+    uint32_t tensor_count, tensor_capacity, storage_link_capacity, begin_capacity;
     plan_storage *storages;
     uint32_t storage_count, storage_capacity;
     hone_plan_step *steps;
@@ -99,9 +101,9 @@ typedef struct planner {
  * not known. */
 HONE_NODISCARD hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
                                            const hone_sinfo *info, uint32_t *out);
-/* Another view of a tensor's memory. */
-HONE_NODISCARD hone_status plan_add_view(planner *p, uint32_t of, const hone_sinfo *info,
-                                         uint32_t *out);
+/* Another view of a tensor's memory, from so many bytes on. */
+HONE_NODISCARD hone_status plan_add_view(planner *p, uint32_t of, int64_t begin,
+                                         const hone_sinfo *info, uint32_t *out);
 /* A tensor with memory of its own, written first by the coming step; info is in the plan's sizes.
  */
 HONE_NODISCARD hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out);

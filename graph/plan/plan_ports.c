@@ -43,6 +43,7 @@ static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
                                hone_plan_port *out_port) {
     uint32_t storage = p->storage_of[tensor];
     if (storage != HONE_NO_ID && p->storages[storage].place == HONE_PLAN_WORKSPACE &&
+        !p->storages[storage].has_parts &&
         !is_early(p, &p->storages[storage], &p->tensors[tensor])) {
         p->storages[storage].place = HONE_PLAN_OUTPUT;
         p->storages[storage].index = index;

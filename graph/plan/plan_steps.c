@@ -160,6 +160,29 @@ static hone_status plan_call(planner *p, const hone_gbind *bind) {
     return plan_add_step(p, &step);
 }
 
+/* Consecutive places of the first dimension of a result, of sizes that are known, which legalize
+ * left. */
+static hone_status plan_part(planner *p, const hone_gbind *bind) {
+    plan_value *value = &p->values[bind->value];
+    const hone_sinfo *info;
+    int64_t axis[HONE_MAX_RANK], first[HONE_MAX_RANK];
+    uint32_t from;
+    HONE_TRY(plan_info_of(p, bind, &info));
+    HONE_TRY(plan_tensor_of(p, &bind->args[0], &from));
+    bool is_known = info && hone_sinfo_is_static(info) && p->storage_of[from] != HONE_NO_ID &&
+                    hone_garg_ints(&bind->args[1], axis) == 1 && axis[0] == 0 &&
+                    hone_garg_ints(&bind->args[2], first) == 1 && first[0] >= 0;
+    int64_t begin = is_known ? first[0] * (int64_t)hone_dtype_bytes(info->dtype) : -1;
+    for (int32_t d = 1; is_known && d < info->rank; d++)
+        begin *= hone_expr_const(info->shape[d]);
+    if (begin < 0 || begin % p->align != 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a view that begins where no tensor does");
+    }
+    value->is_known = true;
+    p->storages[p->storage_of[from]].has_parts = true;
+    return plan_add_view(p, from, begin, info, &value->tensor);
+}
+
 static hone_status plan_view(planner *p, const hone_gbind *bind) {
     plan_value *value = &p->values[bind->value];
     const hone_sinfo *info;
@@ -169,7 +192,7 @@ static hone_status plan_view(planner *p, const hone_gbind *bind) {
     const char *name = p->graph->values[bind->value].name;
     uint32_t from = value->tensor;
     if (bind->kind != HONE_GBIND_CALL) HONE_TRY(plan_check_extents(p, name, from, info));
-    HONE_TRY(plan_add_view(p, from, info, &value->tensor));
+    HONE_TRY(plan_add_view(p, from, 0, info, &value->tensor));
     hone_plan_check check = {HONE_PLAN_SAME,
                              name,
                              "the number of bytes",
@@ -245,6 +268,7 @@ static hone_status plan_bind(planner *p, const hone_gbind *bind) {
         return plan_cast(p, bind);
     case HONE_GBIND_CALL:
         if (strcmp(bind->callee, "reshape") == 0) return plan_view(p, bind);
+        if (hone_gbind_calls(bind, "strided_slice")) return plan_part(p, bind);
         if (strcmp(bind->callee, "tensor_to_shape") == 0) return plan_shape(p, bind);
         if (strcmp(bind->callee, "loop") == 0) return plan_loop(p, bind);
         return HONE_ERROR(HONE_CODE_INVALID, "operator '%s' is left; prepare the module first",

@@ -19,13 +19,16 @@ hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
     if (!hone_grow(p->ir.arena, (void **)&p->tensors, &p->tensor_capacity, p->tensor_count,
                    sizeof *p->tensors) ||
         !hone_grow(p->ir.arena, (void **)&p->storage_of, &p->storage_link_capacity, p->tensor_count,
-                   sizeof *p->storage_of)) {
+                   sizeof *p->storage_of) ||
+        !hone_grow(p->ir.arena, (void **)&p->begins, &p->begin_capacity, p->tensor_count,
+                   sizeof *p->begins)) {
         return HONE_NO_MEMORY("memory plan");
     }
     const hone_expr *bytes = hone_extent_int(&p->ir, (int64_t)hone_dtype_bytes(info->dtype));
     for (int32_t i = 0; i < info->rank; i++)
         bytes = hone_extent_mul(&p->ir, bytes, info->shape[i]);
     p->storage_of[p->tensor_count] = HONE_NO_ID;
+    p->begins[p->tensor_count] = 0;
     p->tensors[p->tensor_count] = (hone_plan_tensor){.place = place,
                                                      .index = index,
                                                      .bytes = bytes,
@@ -69,10 +72,11 @@ hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
     return HONE_OK;
 }
 
-/* Another view of a tensor's memory. */
-hone_status plan_add_view(planner *p, uint32_t of, const hone_sinfo *info, uint32_t *out) {
+hone_status plan_add_view(planner *p, uint32_t of, int64_t begin, const hone_sinfo *info,
+                          uint32_t *out) {
     HONE_TRY(plan_add_tensor(p, p->tensors[of].place, p->tensors[of].index, info, out));
     p->storage_of[*out] = p->storage_of[of];
+    p->begins[*out] = p->begins[of] + begin;
     return HONE_OK;
 }
 
