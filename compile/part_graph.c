@@ -84,13 +84,14 @@ static hone_status make_step(maker *m, const hone_plan_step *step) {
         [HONE_PLAN_COPY] = HONE_MT_COPY,     [HONE_PLAN_SIZES] = HONE_MT_SIZES,
         [HONE_PLAN_UNLESS] = HONE_MT_UNLESS, [HONE_PLAN_GO] = HONE_MT_GO,
         [HONE_PLAN_START] = HONE_MT_START,   [HONE_PLAN_NEXT] = HONE_MT_NEXT,
-        [HONE_PLAN_PLACE] = HONE_MT_PLACE};
+        [HONE_PLAN_PLACE] = HONE_MT_PLACE,   [HONE_PLAN_DEMAND] = HONE_MT_DEMAND};
     part_step made = {.kind = kinds[step->kind],
                       .arg_count = step->arg_count,
                       .size_count = step->size_count,
                       .detail = (int32_t)step->output_count};
     if (step->kind == HONE_PLAN_SIZES) made.detail = (int32_t)step->phase;
     if (step->kind > HONE_PLAN_SIZES) made.detail = (int32_t)step->target;
+    if (step->kind == HONE_PLAN_DEMAND) made.detail = -(int32_t)step->demand;
     int32_t *args = hone_arena_alloc(m->p->arena, (step->arg_count + 1) * sizeof *args);
     int32_t *sizes = hone_arena_alloc(m->p->arena, (step->size_count + 1) * sizeof *sizes);
     made.name = hone_arena_strdup(m->p->arena, step->callee);
@@ -112,7 +113,7 @@ static hone_status make_check(maker *m, const hone_plan_check *check) {
     hone_mt_check made = {.place = hone_arena_strdup(m->p->arena, check->place),
                           .what = hone_arena_strdup(m->p->arena, check->what),
                           .relation = (int32_t)check->relation,
-                          .phase = (int32_t)check->phase};
+                          .phase = check->demand ? -(int32_t)check->demand : (int32_t)check->phase};
     _Static_assert((int)HONE_PLAN_AT_MOST == (int)HONE_MT_AT_MOST &&
                        (int)HONE_PLAN_AT_LEAST == (int)HONE_MT_AT_LEAST,
                    "relations have one numbering");

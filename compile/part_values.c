@@ -97,7 +97,8 @@ bool part_check_add(part_plan *plan, hone_mt_check check) {
     for (size_t i = 0; i < plan->checks.count; i++) {
         const hone_mt_check *c = &plan->checks.data[i];
         bool is_same = c->got == check.got && c->wanted == check.wanted;
-        if (is_same && c->relation == check.relation) return true; /* said once */
+        bool is_before = c->phase >= 0 || c->phase == check.phase; /* of all runs, or of the same */
+        if (is_same && is_before && c->relation == check.relation) return true; /* said once */
     }
     return check.place && check.what && hone_vec_push(&plan->checks, check);
 }

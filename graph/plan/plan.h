@@ -3,7 +3,8 @@
  *
  *   tensors[]  every piece of memory that a step touches: input i, output i, constant i, or bytes
  *              from `offset` of the workspace. Several tensors may share memory (reshape).
- *   checks[]   what must hold of the sizes for the steps to be right.
+ *   checks[]   what must hold of the sizes for the steps to be right; what a branch or a turn of a
+ *              loop demands, where the plan comes by it.
  *   steps[]    calls: the arguments are indices into tensors[], in the order of the callee's buffer
  *              parameters (outputs last); sizes[] are the values of its symbolic sizes in order.
  *              Branches and loops are steps that go on elsewhere, as their body is among the steps
@@ -54,6 +55,7 @@ typedef enum hone_plan_step_kind {
     HONE_PLAN_NEXT,   /* args[0] grows by 1; at target where it is not below its limit: sizes[0], or
                          else args[1] */
     HONE_PLAN_PLACE,  /* args[0] becomes item args[1] (an int64) of args[2] */
+    HONE_PLAN_DEMAND, /* here the checks of `demand` must hold */
 } hone_plan_step_kind;
 
 typedef struct hone_plan_step {
@@ -67,6 +69,7 @@ typedef struct hone_plan_step {
     const hone_expr *const *sizes; /* KERNEL: symbolic sizes and scalar parameters, in ABI order */
     uint32_t phase;                /* SIZES */
     uint32_t target;               /* index of a step, or their number */
+    uint32_t demand;               /* DEMAND: from 1 on */
 } hone_plan_step;
 
 typedef enum hone_plan_relation {
@@ -82,7 +85,8 @@ typedef struct hone_plan_check {
     const char *place; /* whose demand it is: the PrimFunc, or the value that is cast */
     const char *what;  /* "dimension 0 of 'B'" */
     const hone_expr *got, *wanted;
-    uint32_t phase; /* from which on both are known */
+    uint32_t phase;  /* from which on both are known */
+    uint32_t demand; /* of the DEMAND step that wants it; 0: its phase does */
 } hone_plan_check;
 
 /* What a caller passes in or gets back. */
@@ -109,7 +113,7 @@ typedef struct hone_plan {
     const hone_plan_tensor *tensors;
     const hone_plan_step *steps;
     uint32_t check_count;
-    const hone_plan_check *checks;           /* before the first step of their phase */
+    const hone_plan_check *checks;           /* before the first step of their phase, or DEMAND */
     const hone_plan_var *vars;               /* index = hone_var of the expressions */
     uint32_t phase_count;                    /* at least 1 */
     const hone_expr *const *workspace_bytes; /* by phase: int64, 0 when nothing is needed */

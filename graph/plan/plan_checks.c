@@ -14,6 +14,7 @@ hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check) {
     uint32_t wanted = hone_plan_phase_of(checks->plan, check->wanted);
     *item = *check;
     item->phase = got > wanted ? got : wanted;
+    item->demand = item->phase < checks->phases_before ? checks->demand : 0;
     return HONE_OK;
 }
 
@@ -43,20 +44,33 @@ static bool holds(hone_arith *arith, const hone_plan_check *check) {
                                  is_low ? check->got : check->wanted);
 }
 
-hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check) {
-    hone_arith arith;
-    hone_arith_init(&arith, checks->arena);
+static hone_status know_sizes(const plan_checks *checks, hone_arith *out) {
+    hone_arith_init(out, checks->arena);
     for (uint32_t v = 0; v < checks->plan->var_count; v++) {
         const hone_plan_var *var = &checks->plan->vars[v];
         int64_t most = var->most < 0 ? INT64_MAX : var->most;
-        if (!hone_arith_bind_const(&arith, v, var->phase == 0, most))
+        if (!hone_arith_bind_const(out, v, var->phase == 0, most))
             return HONE_NO_MEMORY("memory plan");
     }
+    return HONE_OK;
+}
+
+hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check) {
+    hone_arith arith;
+    HONE_TRY(know_sizes(checks, &arith));
     bool is_sure = holds(&arith, check);
     HONE_TRY(hone_ir_finish(&arith.ir));
     if (is_sure) return HONE_OK;
     bool is_known = hone_expr_is_int(check->got) && hone_expr_is_int(check->wanted);
-    return is_known ? refuse(checks, check) : plan_check_add(checks, check);
+    return is_known && !checks->demand ? refuse(checks, check) : plan_check_add(checks, check);
+}
+
+hone_status plan_check_is_positive(plan_checks *checks, const hone_expr *e, bool *out_is_so) {
+    hone_arith arith;
+    HONE_TRY(know_sizes(checks, &arith));
+    const hone_expr *zero = hone_extent_int(&arith.ir, 0);
+    *out_is_so = zero && hone_prove_less_equal(&arith, zero, e);
+    return hone_ir_finish(&arith.ir);
 }
 
 /* ---- calls ---- */
@@ -79,7 +93,7 @@ static void note_point(void *ctx, const hone_fit_point *point) {
                                    .got = point->got,
                                    .wanted = point->wanted};
     hone_str_deinit(&what);
-    bool is_open = check.wanted && !point->is_never;
+    bool is_open = check.wanted && (!point->is_never || c->checks->demand);
     c->st = is_open ? plan_check_add(c->checks, &check) : refuse(c->checks, &check);
 }
 

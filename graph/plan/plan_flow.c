@@ -2,12 +2,13 @@
  * of the one plan, over the one workspace.
  *
  *     unless c ──────┐             start i
- *     steps of then  │             copy what the states begin with
- *     go ─────────┐  │         ┌─► next i below the limit ──┐
- *     steps of ◄──┼──┘         │   unless c ────────────────┤
- *     else        │            │   steps of the body        │
- *     ...      ◄──┘            │   place items of scans     │
- *                              │   copy new states          │
+ *     demand         │             copy what the states begin with
+ *     steps of then  │         ┌─► next i below the limit ──┐
+ *     go ─────────┐  │         │   unless c ────────────────┤
+ *     demand   ◄──┼──┘         │   demand                   │
+ *     steps of    │            │   steps of the body        │
+ *     else        │            │   place items of scans     │
+ *     ...      ◄──┘            │   copy new states          │
  *                              └── go             ...    ◄──┘
  *
  * Memory is planned by the order of steps: what both branches make is one piece, which lives from
@@ -24,8 +25,9 @@ enum { MAX_DEPTH = 32 };
 static hone_status add_flow(planner *p, hone_plan_step_kind kind, uint32_t count,
                             const uint32_t *args, uint32_t output_count) {
     static const char *const names[] = {
-        [HONE_PLAN_COPY] = "copy",   [HONE_PLAN_UNLESS] = "unless", [HONE_PLAN_GO] = "go",
-        [HONE_PLAN_START] = "start", [HONE_PLAN_NEXT] = "next",     [HONE_PLAN_PLACE] = "place"};
+        [HONE_PLAN_COPY] = "copy",    [HONE_PLAN_UNLESS] = "unless", [HONE_PLAN_GO] = "go",
+        [HONE_PLAN_START] = "start",  [HONE_PLAN_NEXT] = "next",     [HONE_PLAN_PLACE] = "place",
+        [HONE_PLAN_DEMAND] = "demand"};
     hone_plan_step step = {
         .kind = kind, .callee = names[kind], .arg_count = count, .output_count = output_count};
     step.args = hone_arena_copy(p->ir.arena, args, (count + 1) * sizeof *args);
@@ -50,6 +52,28 @@ static hone_status add_unless(planner *p, uint32_t condition, uint32_t *out_step
     const uint32_t args[] = {condition, 0};
     *out_step = p->step_count;
     return add_flow(p, HONE_PLAN_UNLESS, 1, args, 0);
+}
+
+/* Whose checks those around a branch or loop are. */
+typedef struct demands {
+    uint32_t demand, phases_before;
+} demands;
+
+/* What the coming steps demand of sizes that are known here is demanded where the plan comes by,
+ * until end_demand. */
+static hone_status begin_demand(planner *p, demands *out_around) {
+    const uint32_t none[] = {0};
+    *out_around = (demands){p->checks.demand, p->checks.phases_before};
+    p->checks.demand = ++p->checks.demand_count;
+    p->checks.phases_before = p->plan->phase_count;
+    HONE_TRY(add_flow(p, HONE_PLAN_DEMAND, 0, none, 0));
+    p->steps[p->step_count - 1].demand = p->checks.demand;
+    return HONE_OK;
+}
+
+static void end_demand(planner *p, const demands *around) {
+    p->checks.demand = around->demand;
+    p->checks.phases_before = around->phases_before;
 }
 
 static hone_sinfo info_of_tensor(const planner *p, uint32_t tensor) {
@@ -222,19 +246,24 @@ hone_status plan_if(planner *p, const hone_gbind *bind) {
     uint32_t count = bind->arg_count - HONE_GBIND_IF_ARGS, unless, go;
     const hone_graph_func *then, *otherwise;
     plan_value condition, *args, *out = &p->values[bind->value], other;
+    demands around;
     HONE_TRY(find_body(p, bind->args[HONE_GBIND_IF_THEN].u.s, count, &then));
     HONE_TRY(find_body(p, bind->args[HONE_GBIND_IF_ELSE].u.s, count, &otherwise));
     HONE_TRY(plan_value_of(p, &bind->args[0], &condition));
     HONE_TRY(values_of(p, count, bind->args + HONE_GBIND_IF_ARGS, &args));
     HONE_TRY(add_unless(p, condition.tensor, &unless));
     uint32_t since = p->storage_count;
+    HONE_TRY(begin_demand(p, &around));
     HONE_TRY(plan_body(p, then, args, out));
     HONE_TRY(take_results(p, since, out));
+    end_demand(p, &around);
     HONE_TRY(add_jump(p, &go));
     p->steps[unless].target = p->step_count;
     since = p->storage_count;
+    HONE_TRY(begin_demand(p, &around));
     HONE_TRY(plan_body(p, otherwise, args, &other));
     HONE_TRY(give_results(p, since, &other, out));
+    end_demand(p, &around);
     p->steps[go].target = p->step_count;
     return HONE_OK;
 }
@@ -368,6 +397,7 @@ hone_status plan_loop(planner *p, const hone_gbind *bind) {
     looping l = {.bind = bind};
     const hone_garg *args = bind->args;
     plan_value made;
+    demands around;
     l.state_count = args[HONE_LOOP_STATES].count;
     uint32_t param_count = 1 + l.state_count + args[HONE_LOOP_CAPTURED].count;
     HONE_TRY(find_body(p, args[HONE_LOOP_BODY].u.s, param_count, &l.body));
@@ -379,8 +409,10 @@ hone_status plan_loop(planner *p, const hone_gbind *bind) {
     HONE_TRY(add_counter(p, &l));
     HONE_TRY(add_states(p, &l));
     HONE_TRY(begin_turn(p, &l));
+    HONE_TRY(begin_demand(p, &around));
     HONE_TRY(plan_body(p, l.body, l.args, &made));
     HONE_TRY(end_turn(p, &l, &made));
+    end_demand(p, &around);
     p->values[bind->value] =
         (plan_value){.is_known = true, .is_tuple = true, .count = result_count, .items = l.results};
     return HONE_OK;

@@ -31,12 +31,18 @@ typedef struct plan_checks {
     const hone_graph_func *graph; /* which names them */
     hone_plan_check *items;
     uint32_t count, capacity;
+    uint32_t demand, demand_count; /* the DEMAND step that the coming checks are of; 0: none */
+    uint32_t phases_before;        /* as many were known at that step */
 } plan_checks;
 
 /* Adds a check that is made at each call, also where its outcome is known. */
 HONE_NODISCARD hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check);
-/* Adds a check unless it is proved to hold for all sizes; INVALID where it is proved not to. */
+/* Adds a check unless it is proved to hold for all sizes; INVALID where it is proved not to, and is
+ * demanded of all runs. */
 HONE_NODISCARD hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check);
+/* That e is surely at least 0, for all sizes that inputs have. */
+HONE_NODISCARD hone_status plan_check_is_positive(plan_checks *checks, const hone_expr *e,
+                                                  bool *out_is_so);
 /* Adds the checks of a kernel's call: that the tensors fit its parameters, and that all accesses
  * stay inside of them. fit: the caller sets arith; gets the values of the kernel's sizes. */
 HONE_NODISCARD hone_status plan_check_call(plan_checks *checks, const hone_func *func,

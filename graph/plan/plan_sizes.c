@@ -117,15 +117,15 @@ static hone_status bind_element(plan_checks *checks, hone_plan_var *vars, hone_p
     const hone_expr *got = hone_expr_var(&ir, HONE_DTYPE_I64, v);
     const hone_expr *none = hone_extent_int(&ir, 0);
     if (!what || !got || !none) return HONE_NO_MEMORY("memory plan");
-    hone_plan_check least = {HONE_PLAN_AT_LEAST, place, what, got, none, 0};
+    hone_plan_check least = {HONE_PLAN_AT_LEAST, place, what, got, none, 0, 0};
     HONE_TRY(plan_check_add(checks, &least));
     if (element.most >= 0) {
-        hone_plan_check most = {HONE_PLAN_AT_MOST, place, what, got, NULL, 0};
+        hone_plan_check most = {HONE_PLAN_AT_MOST, place, what, got, NULL, 0, 0};
         most.wanted = hone_extent_int(&ir, element.most);
         HONE_TRY(hone_ir_finish(&ir));
         return plan_check_add(checks, &most);
     }
-    hone_plan_check same = {HONE_PLAN_SAME, place, what, got, want, 0};
+    hone_plan_check same = {HONE_PLAN_SAME, place, what, got, want, 0, 0};
     return is_name ? HONE_OK : plan_check_that(checks, &same);
 }
 

@@ -98,6 +98,7 @@ static hone_status check_extents_of(planner *p, const hone_gbind *bind, uint32_t
                                  hone_arena_printf(p->ir.arena, "dimension %u", d),
                                  p->tensors[tensor].shape[d],
                                  zero,
+                                 0,
                                  0};
         if (check.got->kind != HONE_EXPR_VAR) HONE_TRY(plan_check_that(&p->checks, &check));
     }
@@ -198,6 +199,7 @@ static hone_status plan_view(planner *p, const hone_gbind *bind) {
                              "the number of bytes",
                              p->tensors[from].bytes,
                              p->tensors[value->tensor].bytes,
+                             0,
                              0};
     return plan_check_that(&p->checks, &check);
 }

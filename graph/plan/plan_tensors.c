@@ -39,10 +39,20 @@ hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
     return hone_ir_finish(&p->ir);
 }
 
+/* In what is not taken an extent such as n - 5 may be below 0, and takes no room then. */
+static hone_status hold_above(planner *p, const hone_expr **io_extent) {
+    bool is_positive = true;
+    if (p->checks.demand && (*io_extent)->kind != HONE_EXPR_VAR)
+        HONE_TRY(plan_check_is_positive(&p->checks, *io_extent, &is_positive));
+    const hone_expr *zero = hone_extent_int(&p->ir, 0);
+    if (!is_positive && zero) *io_extent = hone_expr_binary(&p->ir, HONE_OP_MAX, *io_extent, zero);
+    return hone_ir_finish(&p->ir);
+}
+
 /* The bytes of a result. Who reaches for what is not there reads at index 0 before that is told
  * (HONE_INTRIN_CHECKED_INDEX): where there may be nothing along a dimension there is room for one.
  */
-static const hone_expr *room_of(planner *p, const hone_plan_tensor *t) {
+static hone_status room_of(planner *p, const hone_plan_tensor *t, const hone_expr **out) {
     const hone_expr *room = hone_extent_int(&p->ir, (int64_t)hone_dtype_bytes(t->dtype));
     const hone_expr *one = hone_extent_int(&p->ir, 1);
     for (uint32_t d = 0; d < t->rank && room && one; d++) {
@@ -50,9 +60,12 @@ static const hone_expr *room_of(planner *p, const hone_plan_tensor *t) {
         if (hone_expr_is_int_value(extent, 0)) extent = one;
         if (hone_plan_phase_of(p->plan, extent) > 0)
             extent = hone_expr_binary(&p->ir, HONE_OP_MAX, extent, one);
+        else
+            HONE_TRY(hold_above(p, &extent));
         room = hone_extent_mul(&p->ir, room, extent);
     }
-    return room;
+    *out = room;
+    return hone_ir_finish(&p->ir);
 }
 
 hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
@@ -61,8 +74,8 @@ hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
                    sizeof *p->storages)) {
         return HONE_NO_MEMORY("memory plan");
     }
-    const hone_expr *bytes = room_of(p, &p->tensors[*out]);
-    if (!bytes) return hone_ir_finish(&p->ir);
+    const hone_expr *bytes;
+    HONE_TRY(room_of(p, &p->tensors[*out], &bytes));
     p->storages[p->storage_count] = (plan_storage){.place = HONE_PLAN_WORKSPACE,
                                                    .bytes = bytes,
                                                    .phase = hone_plan_phase_of(p->plan, bytes),
@@ -149,7 +162,7 @@ hone_status plan_check_extents(planner *p, const char *name, uint32_t tensor,
     bool is_known = info && info->shape && (int32_t)from->rank == info->rank;
     for (uint32_t d = 0; is_known && d < from->rank; d++) {
         const char *what = hone_arena_printf(p->ir.arena, "dimension %u", d);
-        hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d], 0};
+        hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d], 0, 0};
         HONE_TRY(plan_check_that(&p->checks, &check));
     }
     return HONE_OK;

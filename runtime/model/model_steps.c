@@ -208,6 +208,7 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
         int32_t said, code = hone_mt_run_extern(call, step, frame, &said);
         return !code && said ? hone_mt_step_failed(call, step, said) : code;
     }
+    if (step->kind == HONE_MT_DEMAND) return hone_mt_check_calls(call, frame->values, step->detail);
     if (step->kind != HONE_MT_KERNEL) {
         *io_next = hone_mt_flow(call, step, frame, *io_next);
         return HONE_MODEL_OK;

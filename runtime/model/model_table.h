@@ -64,6 +64,7 @@ typedef enum hone_mt_step_kind {
     HONE_MT_NEXT,   /* args[0] grows by 1; at `detail` where it is not below sizes[0], or args[1] */
     HONE_MT_PLACE,  /* args[0] becomes item args[1] of args[2] */
     HONE_MT_LAUNCH, /* kernels of the model's device, one after the other */
+    HONE_MT_DEMAND, /* checks whose phase is `detail`, below 0, must hold */
 } hone_mt_step_kind;
 
 /* What a parameter of a device's kernel gets: 64 bits. */
@@ -108,7 +109,8 @@ typedef enum hone_mt_relation { HONE_MT_SAME, HONE_MT_AT_LEAST, HONE_MT_AT_MOST 
 typedef struct hone_mt_check {
     const char *place, *what; /* "scale", "dimension 0 of 'B'" */
     int32_t got, wanted;      /* values */
-    int32_t relation, phase;
+    int32_t relation;
+    int32_t phase; /* before whose first step it must hold; below 0: at the DEMAND step */
 } hone_mt_check;
 
 /* What a port must look like. */
@@ -133,7 +135,7 @@ typedef struct hone_mt_plan {
     const hone_mt_value *values;
     const hone_mt_port *ports; /* of this plan, inputs first */
     const hone_mt_tensor *tensors;
-    const hone_mt_check *checks; /* before the first step of their phase */
+    const hone_mt_check *checks;
     const hone_mt_step *steps;
     const int32_t *workspaces; /* by phase: value, bytes */
 } hone_mt_plan;

@@ -108,7 +108,8 @@ static hone_status check(const machine *m, const hone_plan_check *c) {
 static hone_status begin_phase(machine *m, uint32_t phase) {
     const hone_plan *plan = m->plan;
     for (uint32_t i = 0; i < plan->check_count; i++)
-        if (plan->checks[i].phase == phase) HONE_TRY(check(m, &plan->checks[i]));
+        if (!plan->checks[i].demand && plan->checks[i].phase == phase)
+            HONE_TRY(check(m, &plan->checks[i]));
     for (uint32_t i = 0; i < plan->output_count; i++) {
         if (phase_of(plan, &plan->tensors[plan->outputs[i].tensor]) != phase) continue;
         HONE_TRY(make_output(m, i));
@@ -137,6 +138,12 @@ static bool is_empty(const machine *m, const hone_plan_step *step) {
         if (hone_tensor_count(&view) != 0) return false;
     }
     return true;
+}
+
+static hone_status meet_demand(const machine *m, const hone_plan_step *step) {
+    for (uint32_t i = 0; i < m->plan->check_count; i++)
+        if (m->plan->checks[i].demand == step->demand) HONE_TRY(check(m, &m->plan->checks[i]));
+    return HONE_OK;
 }
 
 /* Steps of branches and loops: which step comes next. */
@@ -170,6 +177,7 @@ static hone_status run_step(machine *m, const hone_plan_step *step) {
     hone_tensor views[128], *args[128];
     uint32_t next = 0, size = 0, count = 0;
     if (step->kind == HONE_PLAN_SIZES) return find_sizes(m, step);
+    if (step->kind == HONE_PLAN_DEMAND) return meet_demand(m, step);
     if (is_empty(m, step)) return HONE_OK;
     if (step->kind == HONE_PLAN_COPY) {
         hone_tensor from = view_of(m, step->args[0]), to = view_of(m, step->args[1]);
@@ -208,7 +216,8 @@ static hone_status run_plan(const hone_plan *plan, hone_tensor *const *inputs, s
     hone_status st = is_short ? HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs") : begin_phase(&m, 0);
     for (uint32_t i = 0, next; !st && i < plan->step_count; i = next) {
         next = i + 1;
-        if (plan->steps[i].kind > HONE_PLAN_SIZES)
+        bool is_flow = plan->steps[i].kind > HONE_PLAN_SIZES;
+        if (is_flow && plan->steps[i].kind != HONE_PLAN_DEMAND)
             next = run_flow(&m, &plan->steps[i], next);
         else
             st = run_step(&m, &plan->steps[i]);

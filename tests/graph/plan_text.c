@@ -62,6 +62,7 @@ static void print_step(const hone_plan *plan, const hone_plan_step *step, hone_s
                 step->kind == HONE_PLAN_NEXT;
     hone_str_append(out, ")");
     if (goes) hone_str_printf(out, " to %u", step->target);
+    if (step->kind == HONE_PLAN_DEMAND) hone_str_printf(out, " %u", step->demand);
     hone_str_append(out, "\n");
 }
 
@@ -71,7 +72,10 @@ static void print_check(const hone_plan *plan, const hone_plan_check *check, hon
     static const char *const words[] = {"", "at least ", "at most "};
     hone_str_printf(out, ", wants %s", words[check->relation]);
     print_expr(plan, check->wanted, out);
-    if (check->phase) hone_str_printf(out, " (phase %u)", check->phase);
+    if (check->demand)
+        hone_str_printf(out, " (demand %u)", check->demand);
+    else if (check->phase)
+        hone_str_printf(out, " (phase %u)", check->phase);
     hone_str_append(out, "\n");
 }
 

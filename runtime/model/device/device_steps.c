@@ -307,6 +307,8 @@ static int32_t run_kind(mt_run *run, int32_t index, int32_t *io_next) {
     case HONE_MT_KERNEL:
     case HONE_MT_EXTERN:
         return run_on_host(run, step);
+    case HONE_MT_DEMAND:
+        return hone_mt_check_calls(run->call, run->frame->values, step->detail);
     default:
         return run_flow(run, step, io_next);
     }

@@ -27,6 +27,13 @@
     "node Squeeze e,o -> c\nbody then_branch\nnode Squeeze x,a -> p\noutput p\nend\n"              \
     "body else_branch\nnode Identity x -> q\noutput q\nend\nnode If c -> " t "\n"
 
+/* x with three columns, where the condition c is so, of the sum s of x and h. */
+#define BRANCHES(condition)                                                                        \
+    "opset 13\ninput x f32 2,1,N\nconst w f32 2,1,3 = random\nconst h f32 = 100\n"                 \
+    "node ReduceSum x -> s keepdims=0\n" condition "\nbody then_branch\nnode Add x,w -> v\n"       \
+    "node ReduceSum v -> t keepdims=0\noutput t\nend\nbody else_branch\n"                          \
+    "node ReduceMax x -> e keepdims=0\noutput e\nend\nnode If c -> y"
+
 static const value_row rows[] = {
     ROW("a size of 1 goes where there is one, and what comes behind takes either",
         SQUEEZED("2,N,2", "1", "t") "const f i64 1 = -1\nnode Neg t -> u\nnode Reshape u,f -> y",
@@ -519,6 +526,26 @@ static const value_row rows[] = {
         "opset 18\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst k i64 4 = 1,1,2,3\n"
         "node Div s,k -> z\nnode Resize x,,,z -> y mode='linear' antialias=1",
         "1,2,9,3,4,11", "5"),
+    ROW("a branch that is not taken demands nothing of sizes", BRANCHES("node Greater s,h -> c"),
+        "1,2,5,4", "5"),
+    ROW("one that is taken does", BRANCHES("node Less s,h -> c"), "1,2,5,4", "!2"),
+    ROW("nor is there room for what it would make",
+        "opset 13\ninput x f32 2,1,N\nnode ReduceSum x -> s keepdims=0\nconst h f32 = 100\n"
+        "node Greater s,h -> c\nconst from i64 1 = 9\nconst to i64 1 = 2\n"
+        "node Shape x -> d\nnode Gather d,to -> n\nnode Sub n,from -> m\n"
+        "const one f32 = 1\n"
+        "body then_branch\nnode Expand one,m -> o\nnode Sigmoid o -> p\n"
+        "node ReduceSum p -> q keepdims=0\nnode MatMul x,x -> r\n"
+        "node ReduceSum r -> u keepdims=0\nnode Add q,u -> t\noutput t\nend\n"
+        "body else_branch\nnode ReduceMax x -> e keepdims=0\noutput e\nend\nnode If c -> y",
+        "1,2,5,4", "5"),
+    ROW("a turn that is not taken, neither",
+        "opset 13\ninput x f32 2,1,N\nconst none i64 = 0\nconst w f32 2,1,3 = random\n"
+        "node ReduceMin x -> s keepdims=0\nnode Cast s -> k to=7\nconst b f32 = 7\n"
+        "body\ninput i i64\ninput c bool\ninput a f32\nnode Identity c -> d\n"
+        "node Add x,w -> v\nnode ReduceSum v -> u keepdims=0\nnode Add a,u -> t\n"
+        "output d\noutput t\nend\nnode Loop k,,b -> y",
+        "0,2,5,4", "7"),
 };
 
 int main(void) {
