@@ -64,7 +64,7 @@ static char *spell(char *at, uint32_t rank, const uint8_t *labels) {
     return at;
 }
 
-static hone_status emit_pair(onnx_reader *r, const char *equation, uint32_t count,
+hone_status onnx_emit_einsum(onnx_reader *r, const char *equation, uint32_t count,
                              const hone_garg *operands, hone_garg *out) {
     hone_garg *items = hone_arena_copy(r->arena, operands, count * sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -92,7 +92,7 @@ static hone_status contract(onnx_reader *r, const hone_einsum *e, hone_garg *out
         at = is_last ? spell(at, e->out_rank, e->out) : spell(at, kept.rank, kept.labels);
         *at = 0;
         pair[1] = r->inputs[i];
-        HONE_TRY(emit_pair(r, equation, 2, pair, out));
+        HONE_TRY(onnx_emit_einsum(r, equation, 2, pair, out));
         pair[0] = *out;
         a = kept;
     }
@@ -134,7 +134,7 @@ static hone_status convert_einsum(onnx_reader *r, hone_garg *out) {
     const char *why = hone_einsum_parse(equation, r->input_count, ranks, &e);
     if (why) return HONE_ERROR(HONE_CODE_INVALID, "the equation '%s': %s", equation, why);
     HONE_TRY(unify_labels(r, &e));
-    if (r->input_count <= 2) return emit_pair(r, equation, r->input_count, r->inputs, out);
+    if (r->input_count <= 2) return onnx_emit_einsum(r, equation, r->input_count, r->inputs, out);
     HONE_TRY(letters_for_all(&e));
     for (uint32_t i = 0; i < r->input_count; i++)
         HONE_TRY(onnx_widen(r, &r->inputs[i]));

@@ -36,6 +36,10 @@ static hone_status same_pads(const hone_sinfo *data, onnx_window *w, bool is_upp
     return HONE_OK;
 }
 
+static hone_status open_kernel(void) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size; give it with --shape");
+}
+
 static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
     char mode[64];
     HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
@@ -47,6 +51,7 @@ static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, onnx_window
         return HONE_ERROR(HONE_CODE_INVALID, "attributes 'pads' and 'auto_pad' exclude each other");
     }
     if (strcmp(mode, "VALID") == 0) return HONE_OK;
+    if (w->is_open) return open_kernel();
     if (strcmp(mode, "SAME_UPPER") == 0) return same_pads(data, w, true);
     if (strcmp(mode, "SAME_LOWER") == 0) return same_pads(data, w, false);
     return HONE_ERROR(HONE_CODE_INVALID,
@@ -109,7 +114,7 @@ static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_ex
 }
 
 /* The extents of the kernel are those of the weight, and as the file says: what a weight that comes
- * at run time leaves open the attribute tells, or the caller. */
+ * at run time leaves open the attribute tells, or the caller, or the run. */
 static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data, hone_garg *io_weight,
                                     onnx_window *w) {
     int64_t stated[ONNX_MAX_SPATIAL];
@@ -125,8 +130,9 @@ static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data, hone
     for (uint32_t i = 0; i < w->spatial; i++) {
         w->kernel[i] = hone_expr_const(weight->shape[i + 2]);
         if (w->kernel[i] < 0 && !is_stated) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "a kernel of unknown size; give it with --shape");
+            w->kernel[i] = 1;
+            w->is_open = true;
+            continue;
         }
         if (w->kernel[i] < 0) {
             w->kernel[i] = stated[i];
@@ -195,7 +201,8 @@ hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *o
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(know_channels(r, &args[0], &args[1], 1, groups));
     HONE_TRY(read_window(r, data, &w));
-    if (filler != 0) HONE_TRY(pad_with(r, filler, &w, &args[0]));
+    if (filler != 0 || w.is_open) HONE_TRY(pad_with(r, filler, &w, &args[0]));
+    if (w.is_open) return onnx_emit_open_conv(r, &w, groups, args, out_dtype, out);
     const char *op;
     HONE_TRY(numbered(r, "nn.conv", w.spatial, &op));
     hone_attr attrs[] = {
@@ -325,6 +332,7 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, &r->inputs[1], &w));
+    if (w.is_open) return open_kernel();
     HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_transposed(r, data, &w, more));

@@ -67,6 +67,10 @@ hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *cons
                             int32_t axis, hone_garg places, hone_garg *out);
 /* y[places[i]] = x[i], column by column; y is as long as x, of which all places are given. */
 hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
+/* What is there once of elements of a vector, or of slices along the axis: these, the first place
+ * of each, which of them stands at each place, and how often. */
+hone_status onnx_emit_unique(onnx_reader *r, hone_garg x, int32_t axis, bool is_sorted,
+                             hone_garg *out);
 /* a == b, or both are NaN. */
 hone_status onnx_emit_same(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out);
 /* How much of x there was up to each place along the axis. */
@@ -79,6 +83,7 @@ typedef struct onnx_window {
     uint32_t spatial;
     int64_t kernel[ONNX_MAX_SPATIAL], strides[ONNX_MAX_SPATIAL], dilations[ONNX_MAX_SPATIAL];
     int64_t pads[2 * ONNX_MAX_SPATIAL];
+    bool is_open; /* some size of the kernel is known in a run only, and is 1 here */
 } onnx_window;
 /* The attributes strides, dilations and pads; spatial and kernel are filled in. */
 hone_status onnx_read_window(onnx_reader *r, onnx_window *io);
@@ -155,5 +160,11 @@ hone_status onnx_emit_thresholded(onnx_reader *r, hone_garg x, double alpha, hon
  * around the data; of out_dtype, or NULL: that of the data. */
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
                            int64_t filler, hone_garg *out);
+/* A convolution by a kernel that is open, of data that is padded already. */
+hone_status onnx_emit_open_conv(onnx_reader *r, const onnx_window *w, int64_t groups,
+                                const hone_garg *given, const char *out_dtype, hone_garg *out);
+/* A sum of products of the operands. */
+hone_status onnx_emit_einsum(onnx_reader *r, const char *equation, uint32_t count,
+                             const hone_garg *operands, hone_garg *out);
 
 #endif

@@ -526,6 +526,21 @@ static const value_row rows[] = {
         "opset 18\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst k i64 4 = 1,1,2,3\n"
         "node Div s,k -> z\nnode Resize x,,,z -> y mode='linear' antialias=1",
         "1,2,9,3,4,11", "5"),
+    ROW("a kernel as large as a weight that comes later",
+        "opset 11\ninput x f32 2,1,N\nnode Conv x,x -> y", "1,2,5,4", "5,13,13,41"),
+    ROW("with padding around it", "opset 11\ninput x f32 1,1,N\nnode Conv x,x -> y pads=[1,1]",
+        "1,2", "2,5,2"),
+    ROW("in steps, with holes, in groups, and a bias",
+        "opset 11\ninput x f32 2,1,N\nnode Concat x,x,x -> d axis=2\n"
+        "node Transpose d -> t perm=[1,0,2]\nconst b f32 2 = 100,200\n"
+        "node Conv t,x,b -> y group=2 strides=[2] dilations=[2]",
+        "1,2,5,4", "103,103,245,245"),
+    ROW("of two dimensions of short floats",
+        "opset 11\ninput x f16 1,1,H,W\nnode Conv x,x -> y pads=[0,1,0,0]", "1,2,3,4,5,6", "58,91"),
+    ROW("of whole numbers",
+        "opset 10\ninput x u8 1,1,N\nconst z u8 = 1\nnode ConvInteger x,x,z,z -> y pads=[0,1]",
+        "255,3", "64520,508"),
+
     ROW("a branch that is not taken demands nothing of sizes", BRANCHES("node Greater s,h -> c"),
         "1,2,5,4", "5"),
     ROW("one that is taken does", BRANCHES("node Less s,h -> c"), "1,2,5,4", "!2"),
