@@ -2,7 +2,9 @@
 """Kills verbs at random moments: kills.py BUILD_DIR SECONDS [SEED]
 
 Each verb that writes is started, killed after a random time (SIGKILL, now and then SIGTERM or
-SIGINT, the whole group or the tool alone), and started again on what it left. After each:
+SIGINT, the whole group or the tool alone), and started again on what it left. Or one of the
+processes that it started is killed (workers, executors, wardens): the tool ends by itself then,
+with 0 or 3, and no candidate has failed of it. After each:
 every database is sound, no trial that was seen before is gone, no draft is left beside the
 outputs, no process goes on for longer than ten seconds, and nothing is left in the directory for
 temporary files once a later run has ended well. A tracker and a runner work beside them, and are
@@ -171,6 +173,9 @@ class Kills:
             if trials < self.seen.get(path, 0):
                 self.fault("lost", verb, path, self.seen[path], "then", trials)
             self.seen[path] = trials
+            failed = json.loads(self.call("db", "failures", path, "--json").stdout)
+            if failed and path in ("tune.db", "farm.db"):
+                self.fault("held against candidates", verb, path, failed)
         for name in os.listdir("."):
             stem = name.removesuffix("-wal").removesuffix("-shm").removesuffix("-journal")
             # a kill between two names leaves one, which the next to write that file removes
@@ -193,6 +198,44 @@ class Kills:
             process.wait()
         self.counts[verb, "killed"] += 1
 
+    def kill_child(self, verb, process):
+        """One of those that the tool has started. False: there is none."""
+        others = [pid for pid in self.processes(self.mark) if pid != process.pid]
+        if not others or verb == "serve":
+            return False
+        try:
+            os.kill(self.random.choice(others), signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        self.counts[verb, "bereft"] += 1
+        try:
+            code = process.wait(120)
+        except subprocess.TimeoutExpired:
+            self.fault("does not end without a child", verb)
+            return False
+        if code not in (0, 3):
+            with open("said", encoding="utf-8") as said:
+                text = said.read()
+            if "already" not in text and "another name" not in text:
+                self.fault("exit without a child", verb, code, text[-400:])
+        return True
+
+    def kill_child_of_farm(self):
+        """An executor of the runner, or what holds it: the runner goes on, once it has begun (before
+        it joins, it says that candidates cannot be run there, and ends)."""
+        with open("runner.log", encoding="utf-8") as log:
+            log.seek(self.said["runner"])
+            if "welcome" not in log.read():
+                return
+        runner = self.farm["runner"].pid
+        others = [pid for pid in self.processes(self.mark_of("runner")) if pid != runner]
+        if others:
+            try:
+                os.kill(self.random.choice(others), signal.SIGKILL)
+                self.counts["runner", "bereft"] += 1
+            except ProcessLookupError:
+                pass
+
     def one(self):
         verb = self.random.choice(list(self.verbs))
         words, span = self.verbs[verb]
@@ -209,7 +252,10 @@ class Kills:
             if process.returncode and "already" not in text and "another name" not in text:
                 self.fault("exit", verb, process.returncode, text[-400:])
         except subprocess.TimeoutExpired:
-            self.kill(process, verb)
+            if self.random.random() < 0.3:
+                self.kill_child_of_farm()
+            if self.random.random() < 0.6 or not self.kill_child(verb, process):
+                self.kill(process, verb)
         os.unlink("said")
         self.end_of_all(verb)
         if self.random.random() < 0.2:
