@@ -72,6 +72,8 @@ static hone_failure run_wild(uint64_t seed) {
     request.timeout_ns = TIMEOUT_NS;
     runner_fixture_run(runner, &request, &result);
     hone_failure failure = result.failure;
+    if (failure == HONE_FAILURE_NONE && !(result.median_ns > 0 && result.median_ns < TIMEOUT_NS))
+        fail_msg("kernel %llu takes %g ns", (unsigned long long)seed, result.median_ns);
     if (failure != HONE_FAILURE_NONE && hone_failure_fault(failure) != HONE_FAULT_CANDIDATE) {
         fail_msg("kernel %llu: %s (%s)", (unsigned long long)seed, hone_failure_name(failure),
                  result.message);
@@ -87,7 +89,7 @@ static void the_tool_stays_as_it_was(void **unused) {
     for (uint64_t i = 0; i < count; i++) {
         seen[run_wild(begin + i)]++;
         assert_outside_is_well(begin + i);
-        assert_next_is_fine(begin + i);
+        if (i % 4 == 3) assert_next_is_fine(begin + i);
     }
     for (int i = 0; i < HONE_FAILURE_COUNT; i++)
         if (seen[i])

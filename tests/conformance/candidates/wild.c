@@ -1,9 +1,10 @@
 /* tests/conformance/candidates/wild.c - a kernel that does anything: system calls with any
- * arguments, writes to anywhere, signals, jumps, loops, as its seed says. Whoever runs it writes
- * the seed into a copy of this library, behind the mark.
+ * arguments, writes to anywhere, signals, timers, jumps, loops, other modes of arithmetic, as its
+ * seed says. Whoever runs it writes the seed into a copy of this library, behind the mark.
  *
  * Where it comes to its end it has computed C[i] = 2 A[i] + 1, as candidates.c does.
  */
+#include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,12 +13,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/model/abi.h"
 
 #define COUNT 64
 #define MAX_ACTIONS 4
+#define MOST_CALM 64
 
 /* Not constant, so that the seed is read where it was written. */
 static volatile struct {
@@ -25,7 +29,7 @@ static volatile struct {
     uint64_t seed;
 } wild = {"the seed is here", 1};
 
-static uint64_t state;
+static uint64_t state, calm; /* calm: how many calls do nothing but their work */
 
 /* xorshift64*, Vigna 2014. */
 static uint64_t draw(void) {
@@ -156,6 +160,120 @@ static void jump(void) {
     to();
 }
 
+/* ---- what those that come after it would notice ---- */
+
+static float *results;
+static const float *inputs;
+
+/* At, before and behind what it is given. */
+static void write_results(void) {
+    float *at = below(2) ? results : (float *)(uintptr_t)inputs;
+    uint64_t writes = 1 + below(8), reach = below(4) ? COUNT : UINT64_C(1) << below(16);
+    for (uint64_t i = 0; i < writes; i++) {
+        uint32_t bits = (uint32_t)draw();
+        memcpy(at + (int64_t)below(2 * reach) - (int64_t)(below(4) ? 0 : reach), &bits,
+               sizeof bits);
+    }
+}
+
+/* How numbers are rounded, which way strings go. */
+static void change_modes(void) {
+    static const int ways[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    if (below(2)) fesetround(ways[below(3)]);
+#ifdef __x86_64__
+    if (below(2)) __builtin_ia32_ldmxcsr((unsigned)draw() & 0xffff);
+    if (below(4) == 0) __asm__ volatile("std" ::: "cc");
+#endif
+}
+
+static void set_timers(void) {
+    struct itimerval soon = {
+        .it_value = {0, 1 + (suseconds_t)below(20000)}
+    };
+    if (below(2)) soon.it_interval.tv_usec = 1 + (suseconds_t)below(5000);
+    if (below(2)) signal(SIGALRM, SIG_IGN);
+    (void)setitimer((int)below(3), &soon, NULL);
+}
+
+static void block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
+static void return_to_fault(int number) {
+    (void)number;
+}
+
+/* A fault whose handler returns to it. */
+static void handle_faults(void) {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
+    struct sigaction how = {.sa_handler = below(2) ? return_to_fault : SIG_IGN};
+    if (below(2)) how.sa_flags = SA_NODEFER | SA_ONSTACK;
+    sigaction(faults[below(6)], &how, NULL);
+    if (below(2)) *(volatile char *)(uintptr_t)(8 * below(500)) = 1;
+}
+
+static int go_down(uint64_t calls) {
+    volatile char frame[1000];
+    frame[calls % sizeof frame] = (char)calls;
+    return (calls ? go_down(calls - 1) : 0) + frame[calls % sizeof frame];
+}
+
+/* Over its own frame, and those of its callers. */
+static void smash_stack(void) {
+    volatile uintptr_t here = (uintptr_t)&here;
+    memset((void *)here, (int)draw(), 8 + below(UINT64_C(1) << (3 + below(14))));
+}
+
+static void take_memory(void) {
+    for (uint64_t i = 0, pieces = 1 + below(40); i < pieces; i++) {
+        size_t bytes = (size_t)1 << (16 + below(12));
+        char *piece = malloc(bytes);
+        if (piece) memset(piece, 1, bytes);
+    }
+}
+
+static void wait_long(void) {
+    struct timespec t = {(time_t)below(2), (long)below(300000000)};
+    if (below(8) == 0) (void)pause();
+    (void)nanosleep(&t, NULL);
+}
+
+static void *write_later(void *unused) {
+    for (uint64_t i = 0, times = below(2000); i < times; i++) {
+        struct timespec t = {0, (long)below(100000)};
+        (void)nanosleep(&t, NULL);
+        results[below(COUNT)] = (float)i;
+    }
+    return unused;
+}
+
+static void leave_thread(void) {
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, write_later, NULL);
+}
+
+static void spin_at_exit(void) {
+    while (below(2) < 2) {
+    }
+}
+
+static void hang_exit(void) {
+    (void)atexit(below(2) ? spin_at_exit : abort);
+}
+
+static void disturb(void) {
+    static void (*const ways[])(void) = {write_results, change_modes, set_timers,  block_signals,
+                                         handle_faults, smash_stack,  take_memory, wait_long,
+                                         leave_thread,  hang_exit};
+    uint64_t way = below(11);
+    if (way < 10)
+        ways[way]();
+    else
+        (void)go_down(UINT64_C(1) << below(16));
+}
+
 static void leave(void) {
     switch (below(4)) {
     case 0:
@@ -175,9 +293,9 @@ static void loop(void) {
 }
 
 static void act(void) {
-    switch (below(32)) {
+    switch (below(44)) {
     case 0:
-        loop();
+        if (below(4) == 0) loop();
         break;
     case 1:
         leave();
@@ -215,6 +333,20 @@ static void act(void) {
     case 20:
         write_anywhere();
         break;
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+    case 25:
+    case 26:
+    case 27:
+    case 28:
+    case 29:
+    case 30:
+    case 31:
+    case 32:
+        disturb();
+        break;
     default:
         call_anything();
     }
@@ -226,9 +358,15 @@ int32_t wild_kernel(const hone_rt *rt, void *const *buffers, const int64_t *size
     const float *a = buffers[0];
     float *c = buffers[1];
     (void)rt, (void)sizes;
-    if (!state) state = wild.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    for (uint64_t i = 0, actions = 1 + below(MAX_ACTIONS); i < actions; i++)
+    inputs = a, results = c;
+    if (!state) {
+        state = wild.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+        calm = below(2) ? 0 : below(MOST_CALM);
+    }
+    for (uint64_t i = 0, actions = calm ? 0 : 1 + below(MAX_ACTIONS); i < actions; i++)
         act();
+    /* from then on now and then, or always, or never again */
+    calm = calm ? calm - 1 : below(2) ? UINT64_MAX : below(3) * below(MOST_CALM);
     for (int i = 0; i < COUNT; i++)
         c[i] = 2 * a[i] + 1;
     return 0;
