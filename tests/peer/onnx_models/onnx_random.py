@@ -1,7 +1,7 @@
 """Random ONNX models in Hone and in onnxruntime, element by element.
 
     python onnx_random.py [--count N] [--graphs N] [--seed S] [--part I/N] [--only OP] [--ways WAYS]
-                          [--edges] [--minutes M] [--out DIR] [--verbose]
+                          [--edges] [--inside] [--minutes M] [--out DIR] [--verbose]
 
 Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
 values at random (--edges: nothing but edges, empty tensors often; bfloat16 by onnx_short.py), of
@@ -217,7 +217,7 @@ def examine(cases, hone, ways, report):
     wants = {case.seed: expected(case) for case in cases}
     runs = {}
     for name in ways:
-        runs[name] = onnx_ways.Way(hone, name, seed_in)
+        runs[name] = onnx_ways.way_of(hone, name, seed_in)
         runs[name].run(cases)
     for case in cases:
         verdicts = {w: judge(case, wants[case.seed], r.results[case.seed]) for w, r in runs.items()}
@@ -233,8 +233,9 @@ def examine(cases, hone, ways, report):
 
 
 def ways_of_turn(ways, number):
-    turns = [way for way in TURNS if way in ways]
-    return [way for way in ways if way not in turns or way == turns[number % len(turns)]]
+    short = [way.removeprefix(onnx_ways.INSIDE) for way in ways]
+    turns = [way for way in TURNS if way in short]
+    return [way for way, name in zip(ways, short) if name not in turns or name == turns[number % len(turns)]]
 
 
 def examine_all(draw, seeds, hone, ways, report, until):
@@ -275,6 +276,7 @@ def parse():
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--only")
     parser.add_argument("--ways", default=",".join(onnx_ways.NAMES))
+    parser.add_argument("--inside", action="store_true", help="by the Python package: ten times as many")
     parser.add_argument("--out", default="build/check_peer/onnx")
     parser.add_argument("--verbose", action="store_true")
     return parser.parse_args()
@@ -284,6 +286,8 @@ def main():
     options = parse()
     numpy.seterr(all="ignore")
     hone, ways = Hone(), options.ways.split(",")
+    if options.inside:
+        ways = [onnx_ways.INSIDE + way for way in ways if way in onnx_ways.FLAGS]
     until = time.monotonic() + 60 * options.minutes
     operators = operators_of(hone) - HANDMADE - AT_RANDOM
     missing = operators - set(TABLE)
