@@ -258,19 +258,10 @@ static hone_status order_groups(onnx_reader *r, groups *g) {
     return onnx_emit_take(r, place_of, g->of_row, 0, &g->of_row);
 }
 
-static hone_status convert_unique(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *info;
-    int64_t wanted, is_sorted;
-    int32_t axis = 0;
-    hone_garg x = r->inputs[0];
+hone_status onnx_emit_unique(onnx_reader *r, hone_garg x, int32_t axis, bool is_sorted,
+                             hone_garg *out) {
     rows found;
     groups g;
-    HONE_TRY(onnx_as_tensor(r, &x));
-    HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
-    HONE_TRY(onnx_attr_int(r, "sorted", 1, &is_sorted));
-    if (!onnx_attr(r, "axis")) HONE_TRY(onnx_emit_flat(r, x, &x));
-    HONE_TRY(onnx_info(r, &x, &info));
-    HONE_TRY(onnx_axis(r, wanted, info->rank, &axis));
     HONE_TRY(find_rows(r, x, axis, &found));
     HONE_TRY(find_groups(r, &found, &g));
     if (!is_sorted) HONE_TRY(order_groups(r, &g));
@@ -278,6 +269,20 @@ static hone_status convert_unique(onnx_reader *r, hone_garg *out) {
     const hone_garg rest[] = {g.first, g.of_row, g.sizes};
     memcpy(&out[1], rest, sizeof rest);
     return HONE_OK;
+}
+
+static hone_status convert_unique(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t wanted, is_sorted;
+    int32_t axis = 0;
+    hone_garg x = r->inputs[0];
+    HONE_TRY(onnx_as_tensor(r, &x));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
+    HONE_TRY(onnx_attr_int(r, "sorted", 1, &is_sorted));
+    if (!onnx_attr(r, "axis")) HONE_TRY(onnx_emit_flat(r, x, &x));
+    HONE_TRY(onnx_info(r, &x, &info));
+    HONE_TRY(onnx_axis(r, wanted, info->rank, &axis));
+    return onnx_emit_unique(r, x, axis, is_sorted != 0, out);
 }
 
 const onnx_converter onnx_unique_converters[] = {

@@ -241,6 +241,21 @@ static const value_row rows[] = {
     ROW("slices with their items behind",
         "input x f32 5,1\nnode com.microsoft.UnfoldTensor x -> y dim=0 size=2 step=3", "1,2,3,4,5",
         "1,2,4,5"),
+    ROW("what is there once, in the order in which it comes",
+        "input x f32 6\nnode com.microsoft.Unique x -> y,i,n", "2,1,1,3,4,3", "2,1,3,4"),
+    ROW("which of it stands where, and how often",
+        "opset 13\ninput x f32 6\nnode com.microsoft.Unique x -> u,i,n\n"
+        "node Concat i,n -> y axis=0",
+        "2,1,1,3,4,3", "0,1,1,2,3,2,1,2,2,1"),
+    ROW("parts of images, one of them beyond the edge",
+        "input x f32 1,1,2,3\nconst r f32 2,4 = 0,0,1,1,0,0.5,1,1.5\nconst n i32 2 = 0,0\n"
+        "const s i32 2 = 3,2\nnode com.microsoft.CropAndResize x,r,n,s -> y "
+        "extrapolation_value=-1.0",
+        "1,2,3,4,5,6", "1,3,2.5,4.5,4,6,2,-1,3.5,-1,5,-1"),
+    ROW("the middle of one, nearest",
+        "input x f32 1,1,H,W\nconst r f32 1,4 = 0,0,1,1\nconst n i32 1 = 0\n"
+        "const s i32 2 = 1,1\nnode com.microsoft.CropAndResize x,r,n,s -> y mode='nearest'",
+        "1,2,3,4,5,6", "5"),
 };
 
 int main(void) {

@@ -22,6 +22,22 @@ def gather_nd(case):
     return case.node([*joined(case, shape), case.holding(numpy.stack(columns, 1).astype("int64"))])
 
 
+def once(case):
+    count = case.draw.between(1, 9)
+    return case.node([case.holding(case.draw.rng.integers(-3, 4, count).astype("float32"))], 3)
+
+
+def crops(case):
+    batch, channels, high, wide, count = (case.draw.between(1, most) for most in (3, 3, 7, 7, 4))
+    regions = numpy.round(case.draw.rng.uniform(-0.2, 1.2, (count, 4)), 2).astype("float32")
+    numbers_of = case.draw.rng.integers(0, batch, count).astype("int32")
+    size = numpy.array([case.draw.between(1, 5), case.draw.between(1, 5)], "int32")
+    return case.node([*joined(case, [batch, channels, high, wide]), case.holding(regions),
+                      case.holding(numbers_of), case.constant(size)],
+                     mode=case.maybe(case.draw.one_of(("bilinear", "nearest"))),
+                     extrapolation_value=case.maybe(case.draw.real(-2, 2)))
+
+
 def numbers(case):
     start, step = case.draw.between(-3, 3), case.draw.between(1, 3)
     items = [start, start + case.draw.between(1, 9)] + ([step] if case.draw.chance(0.5) else [])
@@ -136,7 +152,8 @@ def short_experts(case):
 
 TABLE = {
     "Trilu": triangle, "GatherND": gather_nd, "Range": numbers, "Pad": pad, "ExpandDims": expand_dims,
-    "CDist": distances, "MatMulInteger16": short_product, "TransposeMatMul": transposed_product,
+    "Unique": once, "CropAndResize": crops, "CDist": distances, "MatMulInteger16": short_product,
+    "TransposeMatMul": transposed_product,
     "GatherBlockQuantized": rows_of_blocks, "MatMulBnb4": factor_of_16,
     "QEmbedLayerNormalization": quantised_embedding, "MoE": experts, "QMoE": short_experts,
 }

@@ -56,6 +56,18 @@ static hone_status convert_expand_dims(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "expand_dims", 1, r->inputs, 1, &attr, out);
 }
 
+/* In the order in which they come; no first places. */
+static hone_status convert_unique(onnx_reader *r, hone_garg *out) {
+    hone_garg x = r->inputs[0], found[4];
+    HONE_TRY(onnx_as_tensor(r, &x));
+    HONE_TRY(onnx_emit_flat(r, x, &x));
+    HONE_TRY(onnx_emit_unique(r, x, 0, false, found));
+    out[0] = found[0];
+    out[1] = found[2];
+    out[2] = found[3];
+    return HONE_OK;
+}
+
 /* ---- small ones ---- */
 
 /* Distances of all rows of a to all of b. */
@@ -335,12 +347,13 @@ const onnx_converter onnx_contrib_converters[] = {
     {"Range",        convert_range, 2, 3, 1, "", NULL},
     {"Pad",   convert_pad, 2, 3, 1, "mode", NULL},
     {"ExpandDims",           convert_expand_dims, 2, 2, 1, "", NULL},
-    {"CDist",           convert_distances, 2, 2, 1, "metric", NULL},
-    {"BiasAdd",        convert_bias_add, 3, 3, 1, "", NULL},
-    {"BiasSplitGelu", convert_split_gelu, 2, 2, 1, "", NULL},
+    {"Unique",           convert_unique, 1, 1, 3, "", NULL},
+    {"CDist",        convert_distances, 2, 2, 1, "metric", NULL},
+    {"BiasAdd", convert_bias_add, 3, 3, 1, "", NULL},
+    {"BiasSplitGelu",           convert_split_gelu, 2, 2, 1, "", NULL},
     {"MatMulInteger16",           convert_integer_product, 2, 2, 1, "", NULL},
-    {"GatherBlockQuantized",           convert_gather, 3, 4, 1, "bits block_size gather_axis quantize_axis",
+    {"GatherBlockQuantized",        convert_gather, 3, 4, 1, "bits block_size gather_axis quantize_axis",
      NULL},
-    {"MatMulBnb4",        convert_bnb4, 3, 3, 1, "K N block_size quant_type training_mode transB", NULL},
-    {0     },
+    {"MatMulBnb4",      convert_bnb4, 3, 3, 1, "K N block_size quant_type training_mode transB", NULL},
+    {0          },
 };
