@@ -564,6 +564,24 @@ static const value_row rows[] = {
                           "node Add c,e -> f\nnode Neg e -> q\n" TEN("f", "g")
                               TEN("q", "r") "node Add g,r -> y",
         "1,2", "1,2"),
+    ROW("what images begin with that were converted from CoreML",
+        "opset 7\ninput x f32 1,2,1,1\nnode ImageScaler x -> y scale=2.0 bias=[1.0,-1.0]", "1,2",
+        "3,3"),
+    ROW("images without their borders",
+        "opset 7\ninput x f32 1,1,3,3\nnode Crop x -> y border=[1,0,0,1]", "1,2,3,4,5,6,7,8,9",
+        "2,3,5,6"),
+    ROW("or of a size",
+        "opset 7\ninput x f32 1,1,3,3\nnode Crop x -> y border=[1,1,0,0] scale=[1,2]",
+        "1,2,3,4,5,6,7,8,9", "5,6"),
+    ROW("other experiments of the standard",
+        "opset 7\ninput x f32 2\nnode Affine x -> a alpha=2.0 beta=1.0\nnode Scale a -> s "
+        "scale=3.0\n"
+        "node ScaledTanh s -> t alpha=0.0 beta=1.0\nnode Add s,t -> y",
+        "1,2", "9,15"),
+    ROW("a slice by operands, before Slice had them",
+        "opset 9\ninput x f32 4\nconst b i64 1 = 1\nconst e i64 1 = 3\n"
+        "node DynamicSlice x,b,e -> y",
+        "1,2,3,4", "2,3"),
 };
 
 int main(void) {
