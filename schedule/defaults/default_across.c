@@ -103,7 +103,8 @@ static hone_status take_rows(hone_default_shape *s, const roles *r, int64_t lane
     hone_schedule *sch = s->n->sch;
     hone_rv place, epilogue, column[2], order[HONE_NEST_MAX_LOOPS + 1];
     uint32_t at = 0;
-    HONE_TRY(hone_default_split(sch, s->loops[r->column], lanes, lanes, column));
+    const hone_default_sizes columns = {lanes, lanes, lanes};
+    HONE_TRY(hone_default_split(sch, s->loops[r->column], &columns, column));
     for (uint32_t i = 0; i < s->count; i++) {
         if (i == r->reduce || reduces(s, i)) continue;
         order[at++] = i == r->column ? column[0] : s->loops[i];

@@ -50,10 +50,15 @@ hone_status hone_default_read_map(hone_schedule *sch, hone_str *text,
                                   const hone_index_map **out_map);
 /* The only consumer of a block, where it has one that is no reduction; else HONE_NO_ID. */
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
-/* Splits a loop in two, out[1] having `inner` iterations. Where these divide the extent, the
- * factors are those of a sample_perfect_tile with max_innermost_factor `limit` and its decision
- * made, so that a search can go on from here. */
-hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
+/* How many iterations an inner loop gets, and which other numbers a search may try. */
+typedef struct hone_default_sizes {
+    int64_t chosen, most;
+    int64_t step; /* the others are multiples of it, where one of them may leave a rest */
+} hone_default_sizes;
+/* Splits a loop in two, out[1] having the chosen number of iterations: a decision that is made, so
+ * that a search can go on from here. Where the number divides the extent it is one of a
+ * sample_perfect_tile, else of a sample_categorical up to twice of what is chosen. */
+hone_status hone_default_split(hone_schedule *sch, hone_rv loop, const hone_default_sizes *sizes,
                                hone_rv out[2]);
 /* The block reads parameters that never change, and nothing else. */
 bool hone_default_reads_constants(const hone_schedule *sch, const hone_default_limits *limits,

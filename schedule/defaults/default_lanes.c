@@ -44,7 +44,8 @@ static hone_status tile(hone_default_nest *n, hone_rv rf, hone_rv *out_place) {
         hone_rv loop = loops[i < lane_at ? i : i + 1];
         if ((int32_t)i == row_at && rows > 1) {
             hone_rv split[2];
-            HONE_TRY(hone_default_split(n->sch, loop, rows, MAX_ROWS, split));
+            const hone_default_sizes sizes = {rows, MAX_ROWS, 1};
+            HONE_TRY(hone_default_split(n->sch, loop, &sizes, split));
             loop = split[0];
             row = split[1];
         }

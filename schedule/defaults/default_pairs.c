@@ -151,7 +151,8 @@ static hone_status make_tile(product *m, tile *t) {
     HONE_TRY(hone_sch_split(sch, m->loops[m->column], 2, factors, true, false, &parts));
     t->panel = parts[0];
     t->column = parts[1];
-    if (m->row >= 0) HONE_TRY(hone_default_split(sch, m->loops[m->row], m->rows, MAX_ROWS, t->row));
+    const hone_default_sizes rows = {m->rows, MAX_ROWS, 1};
+    if (m->row >= 0) HONE_TRY(hone_default_split(sch, m->loops[m->row], &rows, t->row));
     HONE_TRY(reorder(m, t));
     HONE_TRY(hone_sch_annotate(sch, m->loops[m->count - 2], "pragma_bf16_dot", HONE_VALUE_OF_INT(1),
                                HONE_NO_ID));

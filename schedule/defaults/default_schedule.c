@@ -11,7 +11,7 @@
 #include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 
-enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
+enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15, MAX_SIZES = 16 };
 
 hone_status hone_default_optional(hone_status st) {
     hone_code code = hone_status_code(st);
@@ -28,20 +28,55 @@ int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t 
     return 0;
 }
 
-hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
+/* One of the numbers that divide the extent. */
+static hone_status choose_divisor(hone_schedule *sch, hone_rv loop, int64_t extent,
+                                  const hone_default_sizes *sizes, hone_factor out[2]) {
+    const int64_t tile[] = {extent / sizes->chosen, sizes->chosen};
+    const hone_decision decision = {2, tile};
+    int64_t most = sizes->most < sizes->chosen ? sizes->chosen : sizes->most;
+    const hone_rv *parts = NULL;
+    HONE_TRY(hone_sch_sample_perfect_tile(sch, loop, 2, most, &decision, &parts));
+    out[0] = HONE_FACTOR_OF_RV(parts[0]);
+    out[1] = HONE_FACTOR_OF_RV(parts[1]);
+    return HONE_OK;
+}
+
+/* One of those that may leave a rest, a few on each side of what is chosen. */
+static hone_status choose_size(hone_schedule *sch, int64_t extent, const hone_default_sizes *sizes,
+                               hone_factor *out) {
+    int64_t values[MAX_SIZES], index = 0, step = sizes->step, most = 2 * sizes->chosen;
+    double probs[MAX_SIZES];
+    uint32_t count = 0;
+    hone_rv value;
+    if (most > sizes->most) most = sizes->most;
+    if (most > extent) most = extent;
+    int64_t first = sizes->chosen % step + step * (sizes->chosen % step == 0);
+    while (first + step * (MAX_SIZES / 2) <= sizes->chosen)
+        first += step;
+    for (int64_t v = first; count < MAX_SIZES && (v <= most || v <= sizes->chosen); v += step) {
+        if (v == sizes->chosen) index = count;
+        values[count++] = v;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        probs[i] = 1.0 / count;
+    const hone_decision decision = {1, &index};
+    if (count < 2) return HONE_OK; /* it stays as it is */
+    HONE_TRY(hone_sch_sample_categorical(sch, count, values, probs, &decision, &value));
+    *out = HONE_FACTOR_OF_RV(value);
+    return HONE_OK;
+}
+
+hone_status hone_default_split(hone_schedule *sch, hone_rv loop, const hone_default_sizes *sizes,
                                hone_rv out[2]) {
     hone_node_id node;
     HONE_TRY(hone_schedule_node(sch, loop, &node));
     int64_t extent = hone_expr_const(hone_func_node(sch->func, node)->u.loop.range.extent);
-    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(inner)};
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(sizes->chosen)};
     const hone_rv *parts = NULL;
-    if (extent > 0 && extent % inner == 0) {
-        const int64_t tile[] = {extent / inner, inner};
-        hone_decision decision = {2, tile};
-        if (limit < inner) limit = inner;
-        HONE_TRY(hone_sch_sample_perfect_tile(sch, loop, 2, limit, &decision, &parts));
-        factors[0] = HONE_FACTOR_OF_RV(parts[0]);
-        factors[1] = HONE_FACTOR_OF_RV(parts[1]);
+    if (extent > 0 && extent % sizes->chosen == 0) {
+        HONE_TRY(choose_divisor(sch, loop, extent, sizes, factors));
+    } else if (extent > sizes->chosen) {
+        HONE_TRY(choose_size(sch, extent, sizes, &factors[1]));
     }
     HONE_TRY(hone_sch_split(sch, loop, 2, factors, true, false, &parts));
     out[0] = parts[0];

@@ -391,10 +391,11 @@ static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t coun
     const hone_reduction_facts *f = &n->facts;
     hone_rv column[2], row[2] = {HONE_NO_ID, HONE_NO_ID}, order[HONE_NEST_MAX_LOOPS + 2];
     uint32_t at = 0;
-    HONE_TRY(hone_default_split(n->sch, loops[p->column], p->columns,
-                                (int64_t)2 * MAX_VECTORS * n->lanes, column));
+    const hone_default_sizes columns = {p->columns, (int64_t)2 * MAX_VECTORS * n->lanes, n->lanes};
+    HONE_TRY(hone_default_split(n->sch, loops[p->column], &columns, column));
     if (p->row >= 0) {
-        HONE_TRY(hone_default_split(n->sch, loops[p->row], p->rows, MAX_ROWS, row));
+        const hone_default_sizes rows = {p->rows, MAX_ROWS, 1};
+        HONE_TRY(hone_default_split(n->sch, loops[p->row], &rows, row));
     }
     bool is_product = wide_loops(f) == 2 && p->row >= 0;
     if (is_product) order[at++] = column[0];
@@ -456,8 +457,8 @@ static hone_status group_planes(hone_default_nest *n, const plan *p, const hone_
     if (!planes) return HONE_OK;
     HONE_TRY(hone_sch_get_producers(n->sch, n->block, &producers, &made));
     hone_rv parts[2];
-    return producers ? hone_default_split(n->sch, loops[around], planes, MAX_PLANES, parts)
-                     : HONE_OK;
+    const hone_default_sizes sizes = {planes, MAX_PLANES, 1};
+    return producers ? hone_default_split(n->sch, loops[around], &sizes, parts) : HONE_OK;
 }
 
 /* What cannot take a tile alone (it joins several) takes it from a copy, since sums that lie where

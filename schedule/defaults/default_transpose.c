@@ -60,7 +60,8 @@ static hone_status split(shape *s, uint32_t loop, int64_t middle, int64_t inner,
     if (middle == 0) {
         parts[1] = HONE_NO_ID;
         hone_rv two[2];
-        HONE_TRY(hone_default_split(s->n->sch, s->loops[loop], inner, MOST_SIDE, two));
+        const hone_default_sizes side = {inner, MOST_SIDE, LEAST_SIDE};
+        HONE_TRY(hone_default_split(s->n->sch, s->loops[loop], &side, two));
         parts[0] = two[0];
         parts[2] = two[1];
         return HONE_OK;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile/first_schedule.h"
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
@@ -19,7 +20,7 @@
 #include "tuner/space/space.h"
 
 enum { SAMPLES = 4, MUTATIONS = 2, RANDOM_PROGRAMS = 150, MOST_REFUSED_PERCENT = 25 };
-enum { TURN_SAMPLES = 3 };
+enum { TURN_SAMPLES = 3, RANDOM_DEFAULTS = 100 };
 enum { GPU_SAMPLES = 6, GPU_PROGRAMS = 60, GPU_REFUSED_PERCENT = 60 };
 
 static hone_target gpu;
@@ -189,6 +190,86 @@ static void random_programs_are_right(void **state) {
 static void random_programs_are_right_on_gpu(void **state) {
     (void)state;
     check_random(&gpu, GPU_PROGRAMS, GPU_REFUSED_PERCENT);
+}
+
+/* ---- the default schedule as a sketch ---- */
+
+#define ODD_PRODUCT(rows, columns)                                                                 \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((" #rows ", 9)), B: T.Buffer((9, " #columns ")), "                       \
+    "C: T.Buffer((" #rows ", " #columns "))):\n"                                                   \
+    "    for i, j, k in T.grid(" #rows ", " #columns ", 9):\n"                                     \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                                  \
+    "            with T.init():\n"                                                                 \
+    "                C[vi, vj] = T.float32(0)\n"                                                   \
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+
+/* Nothing divides their sizes: tiles leave a rest. */
+static const hone_workload odd_sizes[] = {
+    {"rows and columns", ODD_PRODUCT(29, 67)},
+    {"rows",             ODD_PRODUCT(31, 64)},
+    {"columns",          ODD_PRODUCT(24, 83)},
+};
+
+static uint32_t count_choices(const hone_trace *sketch) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sketch->count; i++)
+        count += hone_inst_is_sampling(sketch->insts[i].kind);
+    return count;
+}
+
+/* With other decisions the default schedule is the program still. */
+static uint32_t check_default(const hone_func *func, uint64_t seed, tally *io) {
+    hone_arena *arena = hone_arena_create(1 << 14);
+    hone_schedule *sch = NULL;
+    hone_trace sketch;
+    hone_str why = {0};
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_first_schedule(sch, &target, 0));
+    HONE_ASSERT_OK(hone_trace_simplify(arena, &sch->trace, true, &sketch));
+    sch->rng = hone_rng_from_seed(seed);
+    uint32_t choices = count_choices(&sketch);
+    bool is_good = check_sketch(func, sch, &sketch, SAMPLES, &target, io, &why);
+    if (!is_good) hone_test_show_change(func, sch->func, hone_str_text(&why));
+    hone_str_deinit(&why);
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    assert_true(is_good);
+    return choices;
+}
+
+static uint32_t check_default_of(const char *text) {
+    hone_module *module = NULL;
+    tally t = {0};
+    uint32_t choices = check_default(hone_test_parse(text, &module), hone_test_seed(5), &t);
+    hone_module_release(module);
+    return choices;
+}
+
+static void default_is_right(void **state) {
+    check_default_of(((const hone_workload *)*state)->text);
+}
+
+/* The least unrolling, rows, columns: all of them can be decided otherwise. */
+static void odd_sizes_are_open(void **state) {
+    assert_true(check_default_of(((const hone_workload *)*state)->text) >= 3);
+}
+
+static void random_defaults_are_right(void **state) {
+    tally t = {0};
+    uint64_t programs = hone_test_count(RANDOM_DEFAULTS), first = hone_test_seed(0);
+    (void)state;
+    for (uint64_t seed = first; seed < first + programs; seed++) {
+        hone_arena *arena = hone_arena_create(1 << 16);
+        hone_random_options varied = {.is_varied = true};
+        hone_func *func = hone_random_program(arena, seed, &varied);
+        assert_non_null(func);
+        check_default(func, seed, &t);
+        hone_arena_destroy(arena);
+    }
+    print_message("random programs: %u samples, %u refused\n", t.samples, t.refused);
+    assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
 }
 
 /* What matrix units multiply. */
@@ -485,6 +566,9 @@ int main(void) {
         count++;
     int failed = hone_test_run_rows("tuner/space", hone_workloads, sizeof hone_workloads[0], count,
                                     workload_is_right);
+    failed += hone_test_run_rows("tuner/space of defaults", hone_workloads,
+                                 sizeof hone_workloads[0], count, default_is_right);
+    failed += HONE_RUN_ROWS("tuner/space of odd sizes", odd_sizes, odd_sizes_are_open);
     hone_status_consume(hone_target_parse("nvidia/nvidia-h100", &gpu));
     failed += hone_test_run_rows("tuner/space for GPUs", hone_workloads, sizeof hone_workloads[0],
                                  count, workload_is_right_on_gpu);
@@ -492,6 +576,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_are_right),
         cmocka_unit_test(random_programs_are_right_on_gpu),
+        cmocka_unit_test(random_defaults_are_right),
         cmocka_unit_test(is_deterministic),
         cmocka_unit_test(absent_file_is_an_error),
         cmocka_unit_test(pipelines_keep_their_statements),
