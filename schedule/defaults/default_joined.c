@@ -4,6 +4,7 @@
  *
  *   Y[f, y, x] += X[c, y, x] * W[f, c]
  *     ⇒   Y[f, p // 56, p % 56] += X[c, p // 56, p % 56] * W[f, c] */
+#include "schedule/defaults/axes.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
@@ -38,22 +39,37 @@ static bool is_wide(const hone_block *block, uint32_t axis) {
     return block->axes[axis].kind == HONE_AXIS_SPATIAL && extent_of(block, axis) > 1;
 }
 
-/* The contiguous axis, and the last one in front of it. */
-static bool find_pair(hone_schedule *sch, hone_node_id node, pair *out) {
-    const hone_block *block = hone_func_node(sch->func, node)->u.block.block;
-    int32_t inner = (int32_t)block->axis_count - 1;
+static bool is_contiguous(hone_schedule *sch, const hone_block *block, uint32_t axis) {
     int64_t stride = 0;
-    if (block->write_count != 1) return false;
-    for (; inner > 0; inner--) {
-        if (!is_wide(block, (uint32_t)inner)) continue;
-        hone_var var = block->axes[inner].var;
-        if (sch_stride_in_axis(sch, &block->writes[0], var, &stride) && stride == 1) break;
-    }
-    for (int32_t outer = inner - 1; outer >= 0; outer--) {
-        if (!is_wide(block, (uint32_t)outer)) continue;
-        *out = (pair){(uint32_t)outer, (uint32_t)inner, extent_of(block, (uint32_t)outer),
-                      extent_of(block, (uint32_t)inner)};
-        return out->outer_extent <= INT32_MAX / out->inner_extent && all_go_on(sch, block, out);
+    return sch_stride_in_axis(sch, &block->writes[0], block->axes[axis].var, &stride) &&
+           stride == 1;
+}
+
+static bool is_pair(hone_schedule *sch, const hone_block *block, uint32_t outer, uint32_t inner,
+                    pair *out) {
+    *out = (pair){outer, inner, extent_of(block, outer), extent_of(block, inner)};
+    return block->write_count == 1 && out->outer_extent <= INT32_MAX / out->inner_extent &&
+           all_go_on(sch, block, out);
+}
+
+/* The next wide axis in front of one; -1: there is none. */
+static int32_t wide_before(const hone_block *block, int32_t axis) {
+    do {
+        axis--;
+    } while (axis >= 0 && !is_wide(block, (uint32_t)axis));
+    return axis;
+}
+
+/* An axis (the contiguous one; or any, the last ones first), and the last one in front of it. */
+static bool find_pair(hone_schedule *sch, hone_node_id node, bool is_any, pair *out) {
+    const hone_block *block = hone_func_node(sch->func, node)->u.block.block;
+    int32_t inner = wide_before(block, (int32_t)block->axis_count), outer;
+    for (; inner >= 0; inner = outer) {
+        outer = wide_before(block, inner);
+        bool counts = is_any || is_contiguous(sch, block, (uint32_t)inner);
+        if (counts && outer >= 0 && is_pair(sch, block, (uint32_t)outer, (uint32_t)inner, out))
+            return true;
+        if (counts && !is_any) return false;
     }
     return false;
 }
@@ -134,37 +150,66 @@ static hone_node_id find_taker(const hone_schedule *sch, hone_node_id block) {
     return count == 1 ? found : HONE_NO_ID;
 }
 
-/* The pair of the block, and that of what takes its output, which is the same one: a copy, where it
- * is not one block that does. */
-static bool find_pairs(hone_schedule *sch, hone_node_id block, pair *out, pair *out_taken) {
-    hone_node_id taker;
-    if (!find_pair(sch, block, out)) return false;
-    taker = find_taker(sch, block);
-    if (taker == HONE_NO_ID || hone_nest_has_reduce_axis(sch, taker)) return true;
-    return find_pair(sch, taker, out_taken) && out_taken->inner_extent == out->inner_extent &&
-           out_taken->outer_extent == out->outer_extent;
+/* The axis that is a dimension of what is read; -1: none is. */
+static int32_t axis_at(const hone_block *block, const hone_region *read, int32_t dimension) {
+    const hone_expr *at = read->ranges[dimension].min;
+    for (uint32_t a = 0; a < block->axis_count; a++)
+        if (at->kind == HONE_EXPR_VAR && at->u.var == block->axes[a].var) return (int32_t)a;
+    return -1;
 }
 
-static hone_status join(hone_default_nest *n, hone_schedule *sch) {
+/* The axes of a block that takes what another one writes, which stand for a pair of that one. */
+static bool find_taken(hone_schedule *sch, const hone_block *block, hone_node_id taker,
+                       const pair *p, pair *out) {
+    const hone_block *by = hone_func_node(sch->func, taker)->u.block.block;
+    int32_t first = dimension_of(sch, block, p->outer), last = dimension_of(sch, block, p->inner);
+    for (uint32_t r = 0; r < by->read_count && first >= 0 && last >= 0; r++) {
+        if (by->reads[r].buffer != block->writes[0].buffer) continue;
+        int32_t outer = axis_at(by, &by->reads[r], first), inner = axis_at(by, &by->reads[r], last);
+        return outer >= 0 && inner >= 0 && is_wide(by, (uint32_t)outer) &&
+               is_wide(by, (uint32_t)inner) &&
+               is_pair(sch, by, (uint32_t)outer, (uint32_t)inner, out) &&
+               out->inner_extent == p->inner_extent && out->outer_extent == p->outer_extent;
+    }
+    return false;
+}
+
+/* The pair of the block, and that of what takes its output, which is the same one: a copy, where it
+ * is not one block that does. */
+static bool find_pairs(hone_schedule *sch, hone_node_id block, bool is_any, pair *out,
+                       pair *out_taken) {
+    hone_node_id taker;
+    if (!find_pair(sch, block, is_any, out)) return false;
+    taker = find_taker(sch, block);
+    if (taker == HONE_NO_ID || hone_nest_has_reduce_axis(sch, taker)) return true;
+    return find_taken(sch, hone_func_node(sch->func, block)->u.block.block, taker, out, out_taken);
+}
+
+static hone_status join(hone_schedule *sch, hone_rv block, bool is_any) {
     hone_rv consumer;
     hone_node_id node;
     pair p, taken;
-    HONE_TRY(hone_default_epilogue(sch, n->block, &consumer));
+    HONE_TRY(hone_default_epilogue(sch, block, &consumer));
     if (consumer == HONE_NO_ID)
-        HONE_TRY(hone_sch_cache_write(sch, n->block, 0, "global", 0, NULL, &consumer));
-    HONE_TRY(hone_schedule_node(sch, n->block, &node));
-    if (!find_pairs(sch, node, &p, &taken)) return HONE_ERROR(HONE_CODE_ILLEGAL, "no such axes");
-    HONE_TRY(join_dimensions(sch, n->block, &p));
-    HONE_TRY(join_axes(sch, n->block, &p));
+        HONE_TRY(hone_sch_cache_write(sch, block, 0, "global", 0, NULL, &consumer));
+    HONE_TRY(hone_schedule_node(sch, block, &node));
+    if (!find_pairs(sch, node, is_any, &p, &taken))
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "no such axes");
+    HONE_TRY(join_dimensions(sch, block, &p));
+    HONE_TRY(join_axes(sch, block, &p));
     return join_axes(sch, consumer, &taken);
 }
 
-bool hone_default_may_join_axes(const hone_default_nest *n, hone_default_axes *out) {
+static bool may_join(hone_schedule *sch, const hone_reduction_facts *facts, bool is_any,
+                     hone_default_axes *out) {
     pair p, taken;
-    if (n->limits->are_sizes_open || !n->facts.has_reuse) return false;
-    if (!find_pairs(n->sch, n->facts.block, &p, &taken)) return false;
+    if (!facts->has_reuse || !find_pairs(sch, facts->block, is_any, &p, &taken)) return false;
     *out = (hone_default_axes){p.outer, p.inner};
     return true;
+}
+
+bool hone_default_may_join_axes(const hone_default_nest *n, hone_default_axes *out) {
+    return !n->limits->are_sizes_open && may_join(n->sch, &n->facts, false, out);
 }
 
 hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done) {
@@ -174,9 +219,22 @@ hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done) {
     if (n->lanes < 2 || !hone_default_may_join_axes(n, &axes)) return HONE_OK;
     HONE_TRY(hone_schedule_copy(n->sch, &copy));
     copy->wants_reasons = false;
-    hone_status st = join(n, copy);
+    hone_status st = join(copy, n->block, false);
     hone_schedule_destroy(copy);
     if (st) return hone_default_optional(st);
     *out_is_done = true;
-    return join(n, n->sch);
+    return join(n->sch, n->block, false);
+}
+
+hone_status hone_axes_join(hone_schedule *sch, hone_rv block) {
+    hone_reduction_facts facts;
+    hone_default_axes axes;
+    hone_node_id node;
+    uint32_t count = 0;
+    for (;; count++) {
+        HONE_TRY(hone_schedule_node(sch, block, &node));
+        if (!hone_nest_reduction(sch, node, &facts) || !may_join(sch, &facts, true, &axes)) break;
+        HONE_TRY(join(sch, block, true));
+    }
+    return count ? HONE_OK : HONE_ERROR(HONE_CODE_ILLEGAL, "no such axes");
 }

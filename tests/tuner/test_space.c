@@ -272,6 +272,77 @@ static void random_defaults_are_right(void **state) {
     assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
 }
 
+/* ---- axes that become one ---- */
+
+static const struct joined {
+    const char *name, *map, *text;
+} joined[] = {
+    {"pixels under filters of one tap, bias and relu", "v2 * 9 + v3",
+     "@T.prim_func\n"
+     "def main(X: T.Buffer((1, 6, 5, 9)), W: T.Buffer((10, 6, 1, 1)), B: T.Buffer((10,)), "
+     "Y: T.Buffer((1, 10, 5, 9))):\n"
+     "    C = T.alloc_buffer((1, 10, 5, 9))\n"
+     "    for n, f, y, x, c in T.grid(1, 10, 5, 9, 6):\n"
+     "        with T.block(\"conv\"):\n"
+     "            vn, vf, vy, vx, vc = T.axis.remap(\"SSSSR\", [n, f, y, x, c])\n"
+     "            with T.init():\n"
+     "                C[vn, vf, vy, vx] = T.float32(0)\n"
+     "            C[vn, vf, vy, vx] = C[vn, vf, vy, vx] + X[vn, vc, vy, vx] * W[vf, vc, 0, 0]\n"
+     "    for n, f, y, x in T.grid(1, 10, 5, 9):\n"
+     "        with T.block(\"relu\"):\n"
+     "            vn, vf, vy, vx = T.axis.remap(\"SSSS\", [n, f, y, x])\n"
+     "            Y[vn, vf, vy, vx] = T.max(C[vn, vf, vy, vx] + B[vf], T.float32(0))\n"},
+    {"rows of matrices by the same one",               "v0 * 5 + v1",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((7, 5, 12)), B: T.Buffer((12, 19)), C: T.Buffer((7, 5, 19))):\n"
+     "    for b, i, j, k in T.grid(7, 5, 19, 12):\n"
+     "        with T.block(\"C\"):\n"
+     "            vb, vi, vj, vk = T.axis.remap(\"SSSR\", [b, i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vb, vi, vj] = T.float32(0)\n"
+     "            C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vk, vj]\n"         },
+    {"rows of matrices, each by its own",              NULL,
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((7, 5, 12)), B: T.Buffer((7, 12, 19)), C: T.Buffer((7, 5, 19))):\n"
+     "    for b, i, j, k in T.grid(7, 5, 19, 12):\n"
+     "        with T.block(\"C\"):\n"
+     "            vb, vi, vj, vk = T.axis.remap(\"SSSR\", [b, i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vb, vi, vj] = T.float32(0)\n"
+     "            C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, vj]\n"     },
+    {"pixels that are left out",                       NULL,
+     "@T.prim_func\n"
+     "def main(X: T.Buffer((6, 9, 11)), W: T.Buffer((10, 6)), Y: T.Buffer((10, 5, 6))):\n"
+     "    for f, y, x, c in T.grid(10, 5, 6, 6):\n"
+     "        with T.block(\"conv\"):\n"
+     "            vf, vy, vx, vc = T.axis.remap(\"SSSR\", [f, y, x, c])\n"
+     "            with T.init():\n"
+     "                Y[vf, vy, vx] = T.float32(0)\n"
+     "            Y[vf, vy, vx] = Y[vf, vy, vx] + X[vc, vy * 2, vx * 2] * W[vf, vc]\n" },
+};
+
+/* Some sketch has one axis of the two, and some sketch leaves them as they are. */
+static void axes_are_joined(void **state) {
+    const struct joined *row = *state;
+    hone_module *module = NULL;
+    hone_space space;
+    uint32_t with_map = 0;
+    check_program(row->name, row->text, &target, SAMPLES, MOST_REFUSED_PERCENT);
+    HONE_ASSERT_OK(hone_space_generate(hone_test_parse(row->text, &module), &target, &space));
+    for (uint32_t i = 0; i < space.count; i++) {
+        hone_str trace = {0};
+        HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[i], &trace));
+        const char *map = row->map ? row->map : "transform_block_layout";
+        with_map += strstr(hone_str_text(&trace), map) != NULL;
+        hone_str_deinit(&trace);
+    }
+    uint32_t count = space.count;
+    hone_space_deinit(&space);
+    hone_module_release(module);
+    assert_true(with_map < count);
+    assert_int_equal(with_map > 0, row->map != NULL);
+}
+
 /* What matrix units multiply. */
 static const hone_workload halves[] = {
     {"half floats on matrix units",
@@ -569,6 +640,7 @@ int main(void) {
     failed += hone_test_run_rows("tuner/space of defaults", hone_workloads,
                                  sizeof hone_workloads[0], count, default_is_right);
     failed += HONE_RUN_ROWS("tuner/space of odd sizes", odd_sizes, odd_sizes_are_open);
+    failed += HONE_RUN_ROWS("tuner/space of joined axes", joined, axes_are_joined);
     hone_status_consume(hone_target_parse("nvidia/nvidia-h100", &gpu));
     failed += hone_test_run_rows("tuner/space for GPUs", hone_workloads, sizeof hone_workloads[0],
                                  count, workload_is_right_on_gpu);

@@ -1,0 +1,14 @@
+/* schedule/defaults/axes.h - other axes for a product before it is tiled, for rules of the space:
+ * those that by default are joined where they are contiguous (default_joined.c). */
+#ifndef HONE_SCHEDULE_DEFAULTS_AXES_H
+#define HONE_SCHEDULE_DEFAULTS_AXES_H
+
+#include "schedule/state/schedule.h"
+
+/* Makes one of any two axes of a product that lie one behind the other in all that it and what
+ * takes its output read and write, as long as there are such: pixels of an image where filters have
+ * one tap, rows of matrices that are multiplied with the same one. ILLEGAL: there are none, or a
+ * step is refused, and some may be done. */
+HONE_NODISCARD hone_status hone_axes_join(hone_schedule *sch, hone_rv block);
+
+#endif
