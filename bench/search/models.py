@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What tuning makes of whole models: beside their default schedules and onnxruntime, in turns in one process.
 
-    models.py [--build build/release] [--before BUILD] [--tune 10m] [--threads 1]… [--rounds 30] [--part I/N]
-              [--minutes 90] [--only TEXT] [--quick] [--list] [--report] [MODEL …]
+    models.py [--build build/release] [--before BUILD] [--tune 10m] [--variants exact] [--threads 1]… [--rounds 30]
+              [--part I/N] [--minutes 90] [--only TEXT] [--quick] [--list] [--report] [MODEL …]
 
 Each model of bench/models/nets.py and number of threads is tuned for so long into a database of its own; then what
 `hone compile` makes without it, with it, and what another build makes without it (--before, an older checkout's) are
-timed in turns with onnxruntime (CPU time for one thread). Each (model, threads, time, commit, CPU) is one line of
-DIR/models.jsonl (--out DIR, build/bench/search), written when it is complete; the same command goes on where it was
+timed in turns with onnxruntime (CPU time for one thread). `--variants all` searches other algorithms, too (`hone tune
+--help`). Each (model, threads, time, variants, commit, CPU) is one line of DIR/models.jsonl (--out DIR,
+build/bench/search), written when it is complete; the same command goes on where it was
 stopped, --part 2/5 does the second fifth, and after --minutes nothing new is begun. --quick: one small model, 8 s, to
 see that it works. Wants onnxruntime and onnx (`scripts/peers onnxruntime`).
 """
@@ -24,7 +25,7 @@ import works
 
 sys.path.insert(0, os.path.join(works.ROOT, "bench/models"))
 
-KEY = ("work", "threads", "time", "before", "commit", "cpu")
+KEY = ("work", "threads", "time", "variants", "before", "commit", "cpu")
 MODELS = ("resnet18", "resnet50", "mobilenetv2", "vit_tiny", "bert", "gpt", "unet")
 SHARES = (("default_over_tuned", "time of the default schedules over that of the tuned ones"),
           ("before_over_tuned", "time of the other build's defaults over that of the tuned ones"),
@@ -39,6 +40,7 @@ def arguments():
     parser.add_argument("--before", default="")
     parser.add_argument("--out", default=os.path.join(works.ROOT, "build/bench/search"))
     parser.add_argument("--tune", help="how long; default 10m")
+    parser.add_argument("--variants", choices=("none", "exact", "all"), default="exact")
     parser.add_argument("--threads", type=int, action="append")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--part", default="1/1")
@@ -60,7 +62,7 @@ def arguments():
 
 def cells(given):
     commit = kept.commit_name()
-    found = [dict(zip(KEY, (model, threads, given.tune, given.before, commit, given.cpu)))
+    found = [dict(zip(KEY, (model, threads, given.tune, given.variants, given.before, commit, given.cpu)))
              for model in given.models if given.only in model for threads in given.threads]
     number, parts = given.part
     return found[number - 1::parts]
@@ -71,7 +73,7 @@ def rows_path(given):
 
 
 def folder_of(given, cell):
-    words = (cell["work"], f"{cell['threads']}t", cell["time"], cell["commit"])
+    words = (cell["work"], f"{cell['threads']}t", cell["time"], cell["variants"], cell["commit"])
     folder = os.path.join(os.path.abspath(given.out), kept.as_path(cell["cpu"]), kept.as_path(".".join(words)))
     os.makedirs(folder, exist_ok=True)
     return folder
@@ -83,7 +85,7 @@ def tuned(given, cell, model, database):
             os.remove(database + ending)
     return json.loads(kept.called([
         os.path.join(given.build, "hone"), "tune", model, "--db", database, "--time", cell["time"],
-        "--threads", str(cell["threads"]), "--no-report", "--json", "-q"]))
+        "--threads", str(cell["threads"]), "--variants", cell["variants"], "--no-report", "--json", "-q"]))
 
 
 def compiled(build, cell, model, out, *options):
@@ -95,7 +97,8 @@ def compiled(build, cell, model, out, *options):
 def libraries(given, cell, model, database):
     """The model's libraries by the name of what made them."""
     base = model[:-len(".onnx")]
-    made = {"tuned": compiled(given.build, cell, model, base + "_tuned", "--db", database),
+    made = {"tuned": compiled(given.build, cell, model, base + "_tuned", "--db", database, "--variants",
+                              cell["variants"]),
             "default": compiled(given.build, cell, model, base + "_default")}
     if given.before:
         made["before"] = compiled(given.before, cell, model, base + "_before")
@@ -152,8 +155,8 @@ def summary_of(rows):
     for row in rows:
         groups.setdefault(tuple(row[key] for key in KEY[2:]), []).append(row)
     text = ""
-    for (tune, before, commit, cpu), found in sorted(groups.items()):
-        text += f"{cpu}, commit {commit}, models tuned for {tune}: {len(found)} rows\n"
+    for (tune, variants, before, commit, cpu), found in sorted(groups.items()):
+        text += f"{cpu}, commit {commit}, models tuned for {tune}, variants {variants}: {len(found)} rows\n"
         text += "".join(f"  {line(row)}\n" for row in found)
         for key, label in SHARES:
             values = {f"{row['work']}, {row['threads']}t": row[key] for row in found if row[key]}
