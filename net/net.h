@@ -2,7 +2,8 @@
  *
  * A server has a peer for each connection, a client has one at a time: the server. A frame is a
  * message: it arrives whole or not at all, in the order it was sent while the connection lasts, and
- * not again after it (a simulated network is worse on purpose: simnet.h). Clients connect again by
+ * not again after it (tests have a network that is worse on purpose:
+ * tests/support/simnet.h). Clients connect again by
  * themselves, with backoff and jitter; each connection is a new peer, on both sides. Whether a
  * message arrived only an answer can tell.
  *
@@ -14,7 +15,8 @@
  * key that the server must have, the server asks `allow` about the client's. Insecure endpoints
  * have no keys and exist on loopback addresses only.
  *
- * Implementations: net_zmq.h (ROUTER and DEALER over TCP), simnet.h (in memory, virtual time).
+ * Implementations: net_zmq.h (ROUTER and DEALER over TCP); in tests one in memory, under virtual
+ * time.
  * Lifetime:  hone_net_destroy; what was sent gets a moment to leave.
  * Threads:   one thread uses an endpoint; nothing here blocks but recv, until its deadline.
  * Layer:     support only.
@@ -119,7 +121,7 @@ HONE_NODISCARD hone_status hone_net_send(hone_net *net, hone_net_peer peer, cons
 void hone_net_close_peer(hone_net *net, hone_net_peer peer);
 
 /* Readable when hone_net_recv has something to do: then call it with HONE_DEADLINE_NOW until
- * TIMEOUT. Owned by the endpoint. -1: a simulated endpoint, look at simnet.h. */
+ * TIMEOUT. Owned by the endpoint. -1: there is no such, as where time is simulated. */
 int hone_net_fd(const hone_net *net);
 
 /* The clock of its deadlines: the system's, or that of the simulation. */

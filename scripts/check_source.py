@@ -133,7 +133,7 @@ def broken_promises():
 # file or goes. Not these: what tests look into rooms with, doubles that they put in the place of
 # the world, what macros and compiled models call, and steps, which are called by their traits.
 UNCALLED = re.compile(
-    r"hone_(simnet|virtual_clock|alloc)_\w+|hone_\w+_create_(null|memory|simulated)"
+    r"hone_(virtual_clock|alloc)_\w+|hone_\w+_create_(null|memory|simulated)"
     r"|hone_(tracker|daemon|blob_cache)_get_stats|hone_runner_(simulated_now|remote_next_ns)"
     r"|hone_filter_(call_name|export)|hone_arena_reserved|hone_schedule_bind_node|hone_fs_size"
     r"|hone_rng_(normal|shuffle)|hone_tensor_(allclose|fill_f64|set_find)|hone_(json|target)_equal"

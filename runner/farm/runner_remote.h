@@ -11,8 +11,8 @@
  *
  * Lifetime and threads: as runner.h says; releasing it takes its trials off the farm. Between calls
  * nothing is sent: call hone_runner_tend (or next_result) when hone_runner_fd is readable, or the
- * tracker takes this side for gone. Over a simulated network (net/simnet.h) there is no descriptor
- * and deadlines are those of its clock.
+ * tracker takes this side for gone. Over a simulated network (tests/support/simnet.h) there is no
+ * descriptor and deadlines are those of its clock.
  */
 #ifndef HONE_RUNNER_FARM_RUNNER_REMOTE_H
 #define HONE_RUNNER_FARM_RUNNER_REMOTE_H

@@ -8,8 +8,8 @@
 #define HONE_TESTS_CONFORMANCE_NET_WORLD_H
 
 #include "net/net.h"
-#include "net/simnet.h"
 #include "support/data/vec.h"
+#include "tests/support/simnet.h"
 
 typedef enum net_transport { NET_OVER_MEMORY, NET_OVER_ZMQ } net_transport;
 

@@ -5,11 +5,11 @@
 #define HONE_TESTS_FARM_SIM_PARTY_H
 
 #include "farm/tracker.h"
-#include "net/simnet.h"
 #include "runner/farm/daemon.h"
 #include "runner/farm/runner_remote.h"
 #include "tests/farm/sim_device.h"
 #include "tests/farm/sim_watch.h"
+#include "tests/support/simnet.h"
 
 #define SIM_ADDRESS "tcp://tracker:9190"
 

@@ -8,9 +8,9 @@
 
 #include "farm/tracker.h"
 #include "measure/failure.h"
-#include "net/simnet.h"
 #include "support/data/vec.h"
 #include "support/os/clock.h"
+#include "tests/support/simnet.h"
 
 #define FARM_HEARTBEAT_NS HONE_NS_PER_S
 #define FARM_EXPIRY_NS (3 * HONE_NS_PER_S)

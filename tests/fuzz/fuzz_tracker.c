@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "farm/tracker.h"
-#include "net/simnet.h"
 #include "tests/measure/farm_samples.h"
+#include "tests/support/simnet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,10 +3,10 @@
 #ifndef HONE_TESTS_RUNNER_FARM_DAEMON_WORLD_H
 #define HONE_TESTS_RUNNER_FARM_DAEMON_WORLD_H
 
-#include "net/simnet.h"
 #include "runner/farm/daemon.h"
 #include "support/data/vec.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/simnet.h"
 
 #define WORLD_ADDRESS "tcp://tracker:9190"
 #define WORLD_MS HONE_NS_PER_MS

@@ -4,10 +4,10 @@
 #define HONE_TESTS_RUNNER_FARM_REMOTE_WORLD_H
 
 #include "measure/wire.h"
-#include "net/simnet.h"
 #include "runner/farm/runner_remote.h"
 #include "support/data/vec.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/simnet.h"
 
 #define REMOTE_ADDRESS "tcp://127.0.0.1:9190"
 #define REMOTE_MS HONE_NS_PER_MS

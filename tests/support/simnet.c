@@ -1,4 +1,4 @@
-/* net/simnet.c - see simnet.h.
+/* tests/support/simnet.c - see simnet.h.
  *
  *     client endpoint ── link ── server endpoint         a link is a connection
  *          inbox                     inbox               events, sorted by when they arrive
@@ -6,7 +6,7 @@
  * A link dies as soon as one side ends it; the other side's CLOSED is on its way then. Events of a
  * dead link that are still in an inbox before that CLOSED are delivered, as from a socket.
  */
-#include "net/simnet.h"
+#include "tests/support/simnet.h"
 
 #include <assert.h>
 #include <string.h>

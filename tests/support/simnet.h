@@ -1,4 +1,4 @@
-/* net/simnet.h - a network in memory, under virtual time, with faults from a seed.
+/* tests/support/simnet.h - a network in memory, under virtual time, with faults from a seed.
  *
  * Its endpoints are those of net.h, so that whole parties run over it unchanged. Everything happens
  * in one thread: the driver of a simulation lets each party take a step (hone_net_recv with
@@ -10,8 +10,8 @@
  * connections makes it look from above, and bits of them may change, as nothing in between does.
  * The same seed and the same calls give the same run.
  */
-#ifndef HONE_NET_SIMNET_H
-#define HONE_NET_SIMNET_H
+#ifndef HONE_TESTS_SUPPORT_SIMNET_H
+#define HONE_TESTS_SUPPORT_SIMNET_H
 
 #include "net/net.h"
 #include "support/data/rng.h"
