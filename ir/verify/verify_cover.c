@@ -26,10 +26,9 @@ bool verify_shares_output(const verifier *v, hone_node_id id) {
         if (hone_tree_is_ancestor(v->func, n, id) || hone_tree_is_ancestor(v->func, id, n))
             continue;
         const hone_block *other = node->u.block.block;
-        for (uint32_t i = 0; i < other->write_count; i++) {
-            for (uint32_t k = 0; k < block->write_count; k++) {
-                if (other->writes[i].buffer == block->writes[k].buffer) return true;
-            }
+        for (uint32_t k = 0; k < block->write_count; k++) {
+            if (hone_region_of(other->write_count, other->writes, block->writes[k].buffer))
+                return true;
         }
     }
     return false;

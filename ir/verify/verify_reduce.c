@@ -1,5 +1,6 @@
 /* ir/verify/verify_reduce.c - reductions of blocks: each update happens once, starts from what was
  * set, and adds to one element only. */
+#include "ir/region/region.h"
 #include "ir/verify/verify_impl.h"
 
 /* ---- reductions ---- */
@@ -81,10 +82,8 @@ void verify_reduction_loops(verifier *v, hone_node_id id) {
 }
 
 static bool updates_in_place(const hone_block *block) {
-    for (uint32_t i = 0; i < block->read_count; i++) {
-        for (uint32_t k = 0; k < block->write_count; k++) {
-            if (block->reads[i].buffer == block->writes[k].buffer) return true;
-        }
+    for (uint32_t k = 0; k < block->write_count; k++) {
+        if (hone_region_of(block->read_count, block->reads, block->writes[k].buffer)) return true;
     }
     return false;
 }

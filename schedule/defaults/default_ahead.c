@@ -13,6 +13,7 @@
 #include "schedule/defaults/default_impl.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
+#include "schedule/state/schedule_impl.h"
 
 enum { VECTORS = 4, LEAST_STEPS = 4 };
 
@@ -58,13 +59,6 @@ static bool is_pass(pass *p, const hone_default_limits *limits) {
            p->extent >= LEAST_STEPS * p->step;
 }
 
-static bool reads_buffer(const hone_block *block, hone_buffer buffer) {
-    for (uint32_t r = 0; r < block->read_count; r++) {
-        if (block->reads[r].buffer == buffer) return true;
-    }
-    return false;
-}
-
 /* A pass before this one, over the same rows, reads it; none of them writes it. */
 static bool is_there_already(const pass *p, hone_buffer buffer) {
     const hone_func *func = p->sch->func;
@@ -72,11 +66,9 @@ static bool is_there_already(const pass *p, hone_buffer buffer) {
     for (hone_node_id n = p->rows; n != HONE_NO_ID; n = hone_tree_next(func, p->rows, n)) {
         if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
         const hone_block *block = block_of(p, n);
-        for (uint32_t w = 0; w < block->write_count; w++) {
-            if (block->writes[w].buffer == buffer) return false;
-        }
+        if (sch_writes(block, buffer)) return false;
         if (n == p->block) return is_read;
-        is_read |= reads_buffer(block, buffer);
+        is_read |= sch_reads(block, buffer);
     }
     return false;
 }

@@ -8,6 +8,7 @@
 #include "schedule/defaults/default_impl.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/primitives.h"
+#include "schedule/state/schedule_impl.h"
 
 /* Axes of a block; inner is the contiguous one of what it writes. */
 typedef struct pair {
@@ -131,23 +132,12 @@ static hone_status join_dimensions(hone_schedule *sch, hone_rv block, const pair
     return hone_sch_transform_layout(sch, block, true, 0, map, NULL, false);
 }
 
-/* The only block that reads what this one writes, where there is one; else HONE_NO_ID. */
-static hone_node_id find_taker(const hone_schedule *sch, hone_node_id block) {
-    hone_node_id root = hone_func_root_block(sch->func), found = HONE_NO_ID;
-    hone_buffer written = hone_func_node(sch->func, block)->u.block.block->writes[0].buffer;
-    uint32_t count = 0;
-    for (hone_node_id n = hone_tree_next(sch->func, root, root); n != HONE_NO_ID;
-         n = hone_tree_next(sch->func, root, n)) {
-        const hone_node *node = hone_func_node(sch->func, n);
-        bool reads = false;
-        if (node->kind != HONE_NODE_BLOCK || n == block) continue;
-        for (uint32_t r = 0; r < node->u.block.block->read_count; r++)
-            reads = reads || node->u.block.block->reads[r].buffer == written;
-        if (!reads) continue;
-        found = n;
-        count++;
-    }
-    return count == 1 ? found : HONE_NO_ID;
+/* The only consumer of the block, where there is one; else HONE_NO_ID. */
+static hone_node_id find_taker(hone_schedule *sch, hone_node_id block) {
+    const hone_node_id *consumers;
+    uint32_t count;
+    hone_status st = sch_consumers(sch, block, &count, &consumers);
+    return hone_status_consume(st) == HONE_CODE_OK && count == 1 ? consumers[0] : HONE_NO_ID;
 }
 
 /* The axis that is a dimension of what is read; -1: none is. */

@@ -7,6 +7,7 @@
  */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/primitive/primitives.h"
+#include "schedule/state/schedule_impl.h"
 
 enum { VECTORS = 4 }; /* that the lanes of a column are in */
 
@@ -78,14 +79,6 @@ static hone_status split_column(const hone_default_shape *s, hone_rv loop, int64
     return HONE_OK;
 }
 
-static bool reads_own_output(const hone_default_shape *s) {
-    const hone_block *block = hone_func_node(s->n->sch->func, s->block)->u.block.block;
-    for (uint32_t r = 0; r < block->read_count; r++) {
-        if (block->reads[r].buffer == block->writes[0].buffer) return true;
-    }
-    return false;
-}
-
 /* Vectors; what is too long for one goes in several, the last of which may be shorter. Where it
  * would be stored by a mask, and read again at once, which CPUs wait for, it is left to compilers,
  * who end with smaller vectors. */
@@ -94,7 +87,8 @@ static hone_status cut_column(const hone_default_shape *s, hone_rv column, int64
     int64_t lanes = s->n->limits->vector_lanes, vector = VECTORS * lanes;
     hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(vector)};
     bool is_masked = lanes > 2 && extent % (lanes / 2) != 0;
-    if (extent <= vector && is_masked && reads_own_output(s)) return HONE_OK;
+    if (extent <= vector && is_masked && sch_reads_own_output(sch_block(s->n->sch, s->block)))
+        return HONE_OK;
     if (extent <= vector) return hone_sch_vectorize(s->n->sch, column);
     HONE_TRY(hone_sch_split(s->n->sch, column, 2, factors, true, false, &parts));
     return hone_sch_vectorize(s->n->sch, parts[1]);

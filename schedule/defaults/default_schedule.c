@@ -10,6 +10,7 @@
 #include "schedule/defaults/winograd.h"
 #include "schedule/nests/auto_loops.h"
 #include "schedule/primitive/primitives.h"
+#include "schedule/state/schedule_impl.h"
 
 enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15, MAX_SIZES = 16 };
 
@@ -85,15 +86,11 @@ hone_status hone_default_split(hone_schedule *sch, hone_rv loop, const hone_defa
 }
 
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer) {
-    uint32_t count = 0;
-    const hone_rv *consumers = NULL;
-    hone_node_id node, self;
-    *out_consumer = HONE_NO_ID;
-    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
-    if (count != 1) return HONE_OK;
-    HONE_TRY(hone_schedule_node(sch, consumers[0], &node));
-    HONE_TRY(hone_schedule_node(sch, block, &self));
-    if (!hone_nest_has_reduce_axis(sch, node)) *out_consumer = consumers[0];
+    hone_node_id node;
+    HONE_TRY(hone_nest_only_consumer(sch, block, out_consumer));
+    if (*out_consumer == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_schedule_node(sch, *out_consumer, &node));
+    if (hone_nest_has_reduce_axis(sch, node)) *out_consumer = HONE_NO_ID;
     return HONE_OK;
 }
 
@@ -118,13 +115,6 @@ bool hone_default_reads_constants(const hone_schedule *sch, const hone_default_l
     return inner->read_count > 0;
 }
 
-static bool writes(const hone_block *block, hone_buffer buffer) {
-    for (uint32_t w = 0; w < block->write_count; w++) {
-        if (block->writes[w].buffer == buffer) return true;
-    }
-    return false;
-}
-
 bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
                               hone_buffer buffer) {
     const hone_func *func = sch->func;
@@ -133,7 +123,7 @@ bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limit
     if (limits->constants == 0) return false;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (n == root || node->kind != HONE_NODE_BLOCK || !writes(node->u.block.block, buffer))
+        if (n == root || node->kind != HONE_NODE_BLOCK || !sch_writes(node->u.block.block, buffer))
             continue;
         if (!hone_default_reads_constants(sch, limits, n)) return false;
         is_written = true;

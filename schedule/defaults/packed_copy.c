@@ -181,18 +181,6 @@ hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy 
 
 /* ---- the tile ---- */
 
-static hone_status find_consumer(const hone_packed *p, hone_rv *out) {
-    uint32_t count = 0;
-    const hone_rv *consumers = NULL;
-    hone_node_id node;
-    *out = HONE_NO_ID;
-    HONE_TRY(hone_sch_get_consumers(p->sch, p->block, &count, &consumers));
-    if (count != 1) return HONE_OK;
-    HONE_TRY(hone_schedule_node(p->sch, consumers[0], &node));
-    if (hone_block_init_of(p->sch->func, node) == HONE_NO_ID) *out = consumers[0];
-    return HONE_OK;
-}
-
 /* Whether a tile of what the block reads is a tile of its own: each index is an axis. */
 static bool stays_in_place(const hone_packed *p, hone_node_id block, hone_buffer read) {
     const hone_block *b = hone_func_node(p->sch->func, block)->u.block.block;
@@ -210,7 +198,7 @@ static bool stays_in_place(const hone_packed *p, hone_node_id block, hone_buffer
 /* What read the output reads the tile. */
 static hone_status cache_tile(const hone_packed *p, hone_rv *out_epilogue) {
     hone_rv consumer;
-    HONE_TRY(find_consumer(p, &consumer));
+    HONE_TRY(hone_nest_epilogue(p->sch, p->block, &consumer));
     if (!p->is_turned && consumer != HONE_NO_ID) {
         *out_epilogue = consumer;
         return hone_default_optional(hone_sch_set_scope(p->sch, p->block, 0, "local"));

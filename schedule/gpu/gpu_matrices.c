@@ -116,19 +116,10 @@ hone_status hone_gpu_to_matrices(hone_gpu *g, hone_rv block, const hone_gpu_shap
 
 /* ---- what stands before and behind ---- */
 
-static hone_status only_consumer(hone_gpu *g, hone_rv block, hone_rv *out) {
-    uint32_t count = 0;
-    const hone_rv *consumers = NULL;
-    *out = HONE_NO_ID;
-    HONE_TRY(hone_sch_get_consumers(g->sch, block, &count, &consumers));
-    if (count == 1) *out = consumers[0];
-    return HONE_OK;
-}
-
 hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block) {
     for (;;) {
         hone_rv next;
-        HONE_TRY(only_consumer(g, block, &next));
+        HONE_TRY(hone_nest_only_consumer(g->sch, block, &next));
         if (next == HONE_NO_ID) return HONE_OK;
         hone_status st = hone_sch_reverse_compute_inline(g->sch, next);
         if (hone_status_code(st) == HONE_CODE_ILLEGAL) {
@@ -158,7 +149,7 @@ hone_status hone_gpu_join_prologue(hone_gpu *g, hone_rv block) {
         for (uint32_t i = 0; i < count && !has_changed; i++) {
             hone_rv consumer;
             bool light;
-            HONE_TRY(only_consumer(g, producers[i], &consumer));
+            HONE_TRY(hone_nest_only_consumer(g->sch, producers[i], &consumer));
             HONE_TRY(is_light(g, producers[i], &light));
             if (consumer == HONE_NO_ID || !light) continue;
             hone_status st = hone_sch_compute_inline(g->sch, producers[i]);

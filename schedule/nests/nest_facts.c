@@ -4,6 +4,7 @@
 #include "schedule/nests/auto_loops.h"
 #include "schedule/nests/loop_strides.h"
 #include "schedule/primitive/move/inlining.h"
+#include "schedule/primitive/primitives.h"
 
 /* Copies of an expression are found again by those who generate code, up to a size. In chains, each
  * link of which is read twice, they double: they must end. */
@@ -47,10 +48,8 @@ int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block) {
 }
 
 static bool reads_block_output(const hone_block *reader, const hone_block *writer) {
-    for (uint32_t r = 0; r < reader->read_count; r++) {
-        for (uint32_t w = 0; w < writer->write_count; w++) {
-            if (reader->reads[r].buffer == writer->writes[w].buffer) return true;
-        }
+    for (uint32_t w = 0; w < writer->write_count; w++) {
+        if (sch_reads(reader, writer->writes[w].buffer)) return true;
     }
     return false;
 }
@@ -214,4 +213,24 @@ bool hone_nest_reduction(hone_schedule *sch, hone_node_id node, hone_reduction_f
     out->keeps_order = hone_nest_keeps_order(sch, node);
     read_strides(sch, out, axes);
     return true;
+}
+
+/* ---- consumers ---- */
+
+hone_status hone_nest_only_consumer(hone_schedule *sch, hone_rv block, hone_rv *out) {
+    uint32_t count = 0;
+    const hone_rv *consumers = NULL;
+    *out = HONE_NO_ID;
+    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
+    if (count == 1) *out = consumers[0];
+    return HONE_OK;
+}
+
+hone_status hone_nest_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out) {
+    hone_node_id node;
+    HONE_TRY(hone_nest_only_consumer(sch, block, out));
+    if (*out == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_schedule_node(sch, *out, &node));
+    if (hone_block_init_of(sch->func, node) != HONE_NO_ID) *out = HONE_NO_ID;
+    return HONE_OK;
 }

@@ -1,5 +1,6 @@
 /* schedule/nests/nest_facts.h - facts of blocks that default schedules and the rules of design
- * spaces ask for before they change anything. Nothing here changes the program or records a step.
+ * spaces ask for before they change anything. Nothing here changes the program, and nothing is
+ * recorded but what hone_nest_only_consumer asks.
  */
 #ifndef HONE_SCHEDULE_NESTS_NEST_FACTS_H
 #define HONE_SCHEDULE_NESTS_NEST_FACTS_H
@@ -50,5 +51,11 @@ bool hone_nest_is_light(const hone_schedule *sch, hone_node_id block);
 /* How many instances the block has: the product of its axes' extents; INT64_MAX where that is
  * unknown or larger. */
 int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block);
+
+/* The only consumer of the block; HONE_NO_ID: it has none, or several. That it was asked is
+ * recorded (hone_sch_get_consumers). */
+HONE_NODISCARD hone_status hone_nest_only_consumer(hone_schedule *sch, hone_rv block, hone_rv *out);
+/* hone_nest_only_consumer, or HONE_NO_ID where that has an init: it reduces again. */
+HONE_NODISCARD hone_status hone_nest_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out);
 
 #endif

@@ -95,19 +95,6 @@ static hone_status cache_loop(const tiling *t, int32_t level, hone_rv *out) {
 
 /* ---- where the result goes ---- */
 
-/* The only consumer of a block, if it is no reduction; else HONE_NO_ID. */
-static hone_status find_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out) {
-    uint32_t count = 0;
-    const hone_rv *consumers = NULL;
-    *out = HONE_NO_ID;
-    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
-    if (count != 1) return HONE_OK;
-    hone_node_id node;
-    HONE_TRY(hone_schedule_node(sch, consumers[0], &node));
-    if (hone_block_init_of(sch->func, node) == HONE_NO_ID) *out = consumers[0];
-    return HONE_OK;
-}
-
 static hone_status get_reduction(hone_schedule *sch, const char *name, hone_rv *out_block,
                                  hone_reduction_facts *out) {
     hone_node_id node;
@@ -125,7 +112,7 @@ static hone_status tile_plain(hone_schedule *sch, const char *block_name, const 
     hone_reduction_facts f;
     hone_rv epilogue = HONE_NO_ID, place;
     HONE_TRY(get_reduction(sch, block_name, &t.block, &f));
-    if (level) HONE_TRY(find_epilogue(sch, t.block, &epilogue));
+    if (level) HONE_TRY(hone_nest_epilogue(sch, t.block, &epilogue));
     if (level && epilogue == HONE_NO_ID) {
         HONE_TRY(hone_sch_cache_write(sch, t.block, 0, "global", 0, NULL, &epilogue));
     }
@@ -190,7 +177,7 @@ static hone_status tile_lanes(hone_schedule *sch, const char *block_name, const 
     HONE_TRY(tile_nest(&t, &f, n, whole, lane_loop));
     HONE_TRY(cache_loop(&t, level, &place));
     HONE_TRY(hone_sch_reverse_compute_at(sch, block, place, true, -1));
-    HONE_TRY(find_epilogue(sch, block, &epilogue));
+    HONE_TRY(hone_nest_epilogue(sch, block, &epilogue));
     if (epilogue == HONE_NO_ID) return HONE_OK;
     bool is_done;
     return hone_rule_attempt(hone_sch_reverse_compute_at(sch, epilogue, place, true, -1), &is_done);
