@@ -13,45 +13,12 @@
 
 enum { READ_BYTES = 1 << 16 };
 
-/* libsodium wants its state aligned to 64 bytes, which memory from malloc is not: it is copied. */
-_Static_assert(sizeof(crypto_generichash_state) == sizeof(hone_blob_hasher), "size of the state");
-
-static void store(hone_blob_hasher *hasher, const crypto_generichash_state *state) {
-    memcpy(hasher->state, state, sizeof *state);
-}
-
-static void fetch(const hone_blob_hasher *hasher, crypto_generichash_state *out_state) {
-    memcpy(out_state, hasher->state, sizeof *out_state);
-}
-
-void hone_blob_hasher_init(hone_blob_hasher *hasher) {
-    crypto_generichash_state state;
-    int rc = crypto_generichash_init(&state, NULL, 0, HONE_BLOB_HASH_BYTES);
+hone_blob_hash hone_blob_hash_of(const void *bytes, size_t count) {
+    hone_blob_hash hash;
+    int rc = crypto_generichash(hash.bytes, HONE_BLOB_HASH_BYTES, bytes, count, NULL, 0);
     assert(rc == 0);
     (void)rc;
-    store(hasher, &state);
-}
-
-void hone_blob_hasher_feed(hone_blob_hasher *hasher, const void *bytes, size_t count) {
-    crypto_generichash_state state;
-    fetch(hasher, &state);
-    crypto_generichash_update(&state, bytes, count);
-    store(hasher, &state);
-}
-
-hone_blob_hash hone_blob_hasher_finish(hone_blob_hasher *hasher) {
-    crypto_generichash_state state;
-    hone_blob_hash hash;
-    fetch(hasher, &state);
-    crypto_generichash_final(&state, hash.bytes, HONE_BLOB_HASH_BYTES);
     return hash;
-}
-
-hone_blob_hash hone_blob_hash_of(const void *bytes, size_t count) {
-    hone_blob_hasher hasher;
-    hone_blob_hasher_init(&hasher);
-    hone_blob_hasher_feed(&hasher, bytes, count);
-    return hone_blob_hasher_finish(&hasher);
 }
 
 hone_status hone_blob_hash_file(const char *path, hone_blob_hash *out_hash, uint64_t *out_bytes) {
@@ -63,21 +30,21 @@ hone_status hone_blob_hash_file(const char *path, hone_blob_hash *out_hash, uint
                           strerror(errno));
     }
     hone_status st = HONE_OK;
-    hone_blob_hasher hasher;
-    hone_blob_hasher_init(&hasher);
+    crypto_generichash_state hasher;
+    crypto_generichash_init(&hasher, NULL, 0, HONE_BLOB_HASH_BYTES);
     uint64_t total = 0;
     size_t count = READ_BYTES;
     char *buffer = hone_malloc(READ_BYTES);
     if (!buffer) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer");
     while (!st && count == READ_BYTES) {
         st = hone_fd_read_full(fd, buffer, READ_BYTES, &count);
-        if (!st) hone_blob_hasher_feed(&hasher, buffer, count);
+        if (!st) crypto_generichash_update(&hasher, (const unsigned char *)buffer, count);
         if (!st) total += count;
     }
     hone_free(buffer);
     close(fd);
     if (st) return hone_status_annotate(st, "%s", path);
-    *out_hash = hone_blob_hasher_finish(&hasher);
+    crypto_generichash_final(&hasher, out_hash->bytes, HONE_BLOB_HASH_BYTES);
     *out_bytes = total;
     return HONE_OK;
 }

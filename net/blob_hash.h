@@ -35,15 +35,6 @@ hone_blob_hash hone_blob_hash_of(const void *bytes, size_t count);
 HONE_NODISCARD hone_status hone_blob_hash_file(const char *path, hone_blob_hash *out_hash,
                                                uint64_t *out_bytes);
 
-/* A running hash: init, feed, finish once. No heap, and it may be moved. */
-typedef struct hone_blob_hasher {
-    unsigned char state[384];
-} hone_blob_hasher;
-
-void hone_blob_hasher_init(hone_blob_hasher *hasher);
-void hone_blob_hasher_feed(hone_blob_hasher *hasher, const void *bytes, size_t count);
-hone_blob_hash hone_blob_hasher_finish(hone_blob_hasher *hasher);
-
 /* Writes 64 lower-case digits and NUL; returns `out`. */
 char *hone_blob_hash_print(const hone_blob_hash *hash, char out[HONE_BLOB_HASH_HEX_BYTES]);
 

@@ -208,10 +208,6 @@ hone_status hone_key_pair_load(const char *path, hone_key_pair *out_pair) {
     return hone_status_annotate(st, "%s", path);
 }
 
-hone_status hone_key_load_public(const char *path, hone_key *out_key) {
-    return load(path, out_key);
-}
-
 hone_status hone_key_read_public(const char *text_or_path, hone_key *out_key) {
     hone_status st = hone_key_parse(text_or_path, strlen(text_or_path), out_key);
     if (!st) return HONE_OK;
@@ -219,5 +215,5 @@ hone_status hone_key_read_public(const char *text_or_path, hone_key *out_key) {
         return hone_status_annotate(st, "a public key or a file with it is wanted");
     }
     hone_status_free(st);
-    return hone_key_load_public(text_or_path, out_key);
+    return load(text_or_path, out_key);
 }

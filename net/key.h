@@ -61,7 +61,6 @@ HONE_NODISCARD hone_status hone_key_pair_save(const hone_key_pair *pair, const c
 /* Reads a file as _save writes it. NOT_FOUND, IO; INVALID: not such a file. A secret key that group
  * or others may read is refused (INVALID, the message says how to mend it). */
 HONE_NODISCARD hone_status hone_key_pair_load(const char *path, hone_key_pair *out_pair);
-HONE_NODISCARD hone_status hone_key_load_public(const char *path, hone_key *out_key);
 
 /* A public key as people give it: its text, or the path of a file with it. INVALID, IO. */
 HONE_NODISCARD hone_status hone_key_read_public(const char *text_or_path, hone_key *out_key);

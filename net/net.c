@@ -58,7 +58,8 @@ hone_status hone_net_check_address(const char *address, bool is_server) {
     return HONE_OK;
 }
 
-bool hone_net_is_loopback(const char *address) {
+/* "tcp://127.0.0.1:9190": a loopback address (127.0.0.0/8, ::1, localhost)? */
+static bool is_loopback(const char *address) {
     net_host host;
     if (!split_address(address, &host)) return false;
     if (host.is_ipv6) return host.length == 3 && memcmp(host.text, "::1", 3) == 0;
@@ -72,7 +73,7 @@ bool hone_net_is_loopback(const char *address) {
 
 static hone_status check_common(const char *address, bool is_server, bool is_insecure) {
     HONE_TRY(hone_net_check_address(address, is_server));
-    if (is_insecure && !hone_net_is_loopback(address)) {
+    if (is_insecure && !is_loopback(address)) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "address '%s': insecure connections are for loopback addresses only "
                           "(127.0.0.1, [::1]); use keys",

@@ -138,9 +138,6 @@ const char *hone_net_reason_text(hone_net_reason reason);
 
 void hone_net_destroy(hone_net *net); /* NULL is allowed */
 
-/* "tcp://127.0.0.1:9190": a loopback address (127.0.0.0/8, ::1, localhost)? */
-bool hone_net_is_loopback(const char *address);
-
 /* INVALID, with what is expected, unless it is "tcp://HOST:PORT"; is_server: the port may be "*".
  */
 HONE_NODISCARD hone_status hone_net_check_address(const char *address, bool is_server);

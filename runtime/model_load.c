@@ -259,26 +259,6 @@ hone_status hone_model_call_status(const hone_model_call *call, int32_t code) {
 }
 
 /* A copy that stays when the call ends. */
-static hone_status keep_made(hone_tensor **io_tensor) {
-    hone_tensor *copy;
-    HONE_TRY(hone_tensor_clone(*io_tensor, &copy));
-    hone_tensor_destroy(*io_tensor);
-    *io_tensor = copy;
-    return HONE_OK;
-}
-
-hone_status hone_loaded_model_run(const hone_loaded_model *model, const hone_model_entry *entry,
-                                  hone_tensor *const *inputs, hone_tensor **outputs) {
-    hone_model_call *call;
-    HONE_TRY(hone_model_call_create(model, entry, inputs, outputs, &call));
-    hone_status st = hone_model_call_status(call, hone_model_call_run(call));
-    for (int32_t i = 0; !st && i < entry->output_count; i++) {
-        if (hone_model_call_made(call, i)) st = keep_made(&outputs[i]);
-    }
-    hone_model_call_destroy(call);
-    return st;
-}
-
 /* ---- outputs ---- */
 
 void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **outputs) {

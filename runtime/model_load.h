@@ -40,14 +40,6 @@ HONE_NODISCARD hone_status hone_loaded_model_make_outputs(const hone_loaded_mode
                                                           hone_tensor ***out_outputs);
 void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **outputs);
 
-/* As many inputs and outputs as the entry has. Outputs whose shape depends on data get it; those
- * without upper bounds are replaced. INVALID: tensors that do not fit; UNSUPPORTED: this
- * CPU; IO: weights; NOT_FOUND: an external function; UNAVAILABLE: no driver or GPU; NO_MEMORY;
- * ILLEGAL: a kernel failed. */
-HONE_NODISCARD hone_status hone_loaded_model_run(const hone_loaded_model *model,
-                                                 const hone_model_entry *entry,
-                                                 hone_tensor *const *inputs, hone_tensor **outputs);
-
 /* What a kernel did in one call of a model. */
 typedef struct hone_kernel_seen {
     const char *name, *workload, *origin; /* of the model (model_rt.h) */

@@ -305,17 +305,6 @@ void hone_target_print_json(const hone_target *target, hone_str *out) {
     }
 }
 
-bool hone_target_equal(const hone_target *a, const hone_target *b) {
-    hone_str left = {0}, right = {0};
-    hone_target_print(a, &left);
-    hone_target_print(b, &right);
-    bool same =
-        !left.failed && !right.failed && strcmp(hone_str_text(&left), hone_str_text(&right)) == 0;
-    hone_str_deinit(&left);
-    hone_str_deinit(&right);
-    return same;
-}
-
 hone_hash128 hone_target_hash(const hone_target *target) {
     hone_str text = {0};
     hone_target_print(target, &text);

@@ -78,7 +78,6 @@ void hone_target_print_json(const hone_target *target, hone_str *out); /* one li
 /* INVALID when a field is out of range or holds a character that cannot be printed back. */
 HONE_NODISCARD hone_status hone_target_check(const hone_target *target);
 
-bool hone_target_equal(const hone_target *a, const hone_target *b);
 /* Of the canonical text. */
 hone_hash128 hone_target_hash(const hone_target *target);
 /* Of what code depends on: kind, architecture, features, vector width, threads; all of a GPU's

@@ -24,6 +24,11 @@ hone_status fixture_module(const char *text_or_path, hone_module **out_module);
 hone_status fixture_compile(const hone_module *module, const hone_compile_options *options,
                             hone_compile_result *out_result, hone_loaded_model **out_model);
 
+/* As many inputs and outputs as the entry has. Outputs whose shape depends on data get it; those
+ * without upper bounds are replaced. Fails as hone_model_call_create and _status do. */
+hone_status fixture_run(const hone_loaded_model *model, const hone_model_entry *entry,
+                        hone_tensor *const *inputs, hone_tensor **outputs);
+
 /* Runs the model on random inputs (symbolic sizes are all `size`) and compares each output with the
  * interpreted module within the bound of measure/bound.h. INVALID with the difference. */
 hone_status fixture_agree(const hone_module *module, const hone_loaded_model *model, int64_t size,

@@ -85,7 +85,7 @@ static void check_row(void **state) {
     hone_tensor *inputs[2], **outputs;
     make_inputs(row->n, row->m, inputs);
     HONE_ASSERT_OK(hone_loaded_model_make_outputs(model, entry, inputs, &outputs));
-    hone_status st = hone_loaded_model_run(model, entry, inputs, outputs);
+    hone_status st = fixture_run(model, entry, inputs, outputs);
     bool is_beyond = row->m == 1 << 30;
     if (row->refusal || is_beyond) {
         HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, row->refusal ? row->refusal : "size 'm' is -");
@@ -215,7 +215,7 @@ static hone_status run_turns(const hone_module *looped, hone_tensor **inputs,
     HONE_TRY(hone_loaded_model_entry(loaded, NULL, &of_turns));
     for (int call = 0; call < 2; call++) {
         HONE_TRY(hone_loaded_model_make_outputs(loaded, of_turns, inputs, &outputs));
-        HONE_TRY(hone_loaded_model_run(loaded, of_turns, inputs, outputs));
+        HONE_TRY(fixture_run(loaded, of_turns, inputs, outputs));
         for (int i = 0; i < 8; i++)
             assert_true(hone_tensor_get_f64(outputs[0], i) == (double)(sizes[i] * sizes[7 - i]));
         hone_model_free_outputs(of_turns, outputs);
@@ -269,7 +269,7 @@ static void reach_for_nothing(const char *text) {
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, &one, &inputs[0]));
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F64, 1, &many, &inputs[1]));
     HONE_ASSERT_OK(hone_loaded_model_make_outputs(loaded, of_rows, inputs, &outputs));
-    hone_status st = hone_loaded_model_run(loaded, of_rows, inputs, outputs);
+    hone_status st = fixture_run(loaded, of_rows, inputs, outputs);
     HONE_ASSERT_ERROR(st, HONE_CODE_ILLEGAL, "an index is out of range");
     hone_model_free_outputs(of_rows, outputs);
     hone_loaded_model_close(loaded);

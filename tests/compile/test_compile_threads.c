@@ -23,7 +23,7 @@ static void call_often(void *argument) {
     caller *c = argument;
     for (int i = 0; i < ROUNDS && !c->st; i++) {
         memset(c->outputs[0]->data, 0x5a, hone_tensor_bytes(c->outputs[0]));
-        c->st = hone_loaded_model_run(c->model, c->entry, c->inputs, c->outputs);
+        c->st = fixture_run(c->model, c->entry, c->inputs, c->outputs);
         if (!c->st && memcmp(c->outputs[0]->data, c->expected[0]->data,
                              hone_tensor_bytes(c->outputs[0])) != 0) {
             c->st = HONE_ERROR(HONE_CODE_INVALID, "round %d gives other numbers", i);
@@ -41,7 +41,7 @@ static hone_status make_caller(caller *c, const hone_loaded_model *model, int nu
     HONE_TRY(fixture_inputs(c->entry, 5 + number, (uint64_t)number, &c->inputs));
     HONE_TRY(hone_loaded_model_make_outputs(model, c->entry, c->inputs, &c->outputs));
     HONE_TRY(hone_loaded_model_make_outputs(model, c->entry, c->inputs, &c->expected));
-    return hone_loaded_model_run(model, c->entry, c->inputs, c->expected);
+    return fixture_run(model, c->entry, c->inputs, c->expected);
 }
 
 static hone_status run_all(const hone_loaded_model *model) {

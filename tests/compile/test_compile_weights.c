@@ -132,7 +132,7 @@ static void run(const hone_loaded_model *model, const values *v, hone_tensor ***
         }
     }
     HONE_ASSERT_OK(hone_loaded_model_make_outputs(model, entry, inputs, out_outputs));
-    HONE_ASSERT_OK(hone_loaded_model_run(model, entry, inputs, *out_outputs));
+    HONE_ASSERT_OK(fixture_run(model, entry, inputs, *out_outputs));
 }
 
 static void compare(const hone_loaded_model *with, const hone_loaded_model *without,

@@ -41,7 +41,7 @@ static hone_status run_compiled(const hone_module *module, bool is_plain, hone_t
     HONE_TRY(fixture_compile(module, &options, NULL, &model));
     hone_status st = hone_loaded_model_entry(model, NULL, &entry);
     if (!st) st = hone_loaded_model_make_outputs(model, entry, inputs, &out->items);
-    if (!st) st = hone_loaded_model_run(model, entry, inputs, out->items);
+    if (!st) st = fixture_run(model, entry, inputs, out->items);
     if (!st) out->count = (size_t)entry->output_count;
     hone_loaded_model_close(model);
     return st;

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 static void read_again(const hone_target *target, const hone_str *text) {
     hone_target again;
     if (hone_target_parse(hone_str_text(text), &again)) abort();
-    if (!hone_target_equal(target, &again)) abort();
+    if (!hone_hash128_equal(hone_target_hash(target), hone_target_hash(&again))) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

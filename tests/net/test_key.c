@@ -116,7 +116,7 @@ static void check_files(void **state) {
     assert_int_equal(mode_of(secret), 0600);
     HONE_ASSERT_OK(hone_key_pair_load(secret, &loaded));
     assert_memory_equal(&loaded, &pair, sizeof pair);
-    HONE_ASSERT_OK(hone_key_load_public(public, &key));
+    HONE_ASSERT_OK(hone_key_read_public(public, &key));
     assert_true(hone_key_equal(&key, &pair.public_key));
     /* never overwritten; nothing is left when one of the two is there */
     HONE_ASSERT_ERROR(hone_key_pair_save(&pair, sub), HONE_CODE_INVALID, "never overwritten");
