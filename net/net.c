@@ -138,11 +138,9 @@ int64_t net_backoff_pause(net_backoff *backoff, uint64_t random) {
 static void count_event(hone_net_stats *stats, const hone_net_event *event) {
     switch (event->kind) {
     case HONE_NET_OPENED:
-        stats->opened++;
         stats->peers++;
         break;
     case HONE_NET_CLOSED:
-        stats->closed++;
         stats->peers--;
         break;
     case HONE_NET_MESSAGE:
@@ -177,10 +175,7 @@ hone_status hone_net_send(hone_net *net, hone_net_peer peer, const void *bytes, 
 
 void hone_net_close_peer(hone_net *net, hone_net_peer peer) {
     assert(net);
-    if (net->vtable->close_peer(net, peer)) {
-        net->stats.closed++;
-        net->stats.peers--;
-    }
+    if (net->vtable->close_peer(net, peer)) net->stats.peers--;
 }
 
 int hone_net_fd(const hone_net *net) {

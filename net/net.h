@@ -97,9 +97,8 @@ typedef struct hone_net_event {
 
 typedef struct hone_net_stats {
     uint64_t frames_in, frames_out, bytes_in, bytes_out;
-    uint64_t opened, closed; /* connections so far */
-    uint64_t refused;        /* connections that did not get through the handshake */
-    uint64_t peers;          /* open now */
+    uint64_t refused; /* connections that did not get through the handshake */
+    uint64_t peers;   /* open now */
 } hone_net_stats;
 
 /* The next event; waits for it until `deadline_ns` of hone_net_clock (HONE_DEADLINE_NOW: just

@@ -45,7 +45,7 @@ typedef struct hone_daemon_self_test {
 
 typedef struct hone_daemon_stats {
     bool is_connected; /* and welcome */
-    uint64_t assigned, results, returned, fetched_files, fetched_bytes;
+    uint64_t assigned, results, returned;
     size_t held; /* trials now */
 } hone_daemon_stats;
 

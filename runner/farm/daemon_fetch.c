@@ -156,7 +156,6 @@ static void on_whole(hone_daemon *d, daemon_fetch *f) {
     const hone_farm_hash hash = farm_hash(f);
     hone_status st = hone_blob_cache_commit(d->cache, &f->draft);
     if (!st) {
-        d->stats.fetched_files++;
         end(d, f);
         daemon_on_file(d, &hash);
         return;
@@ -191,7 +190,6 @@ void daemon_on_chunk(hone_daemon *d, const hone_farm_blob_chunk *chunk) {
     }
     c->offset = -1;
     f->received += (int64_t)chunk->bytes.count;
-    d->stats.fetched_bytes += chunk->bytes.count;
     if (f->received == f->draft.bytes) on_whole(d, f);
 }
 

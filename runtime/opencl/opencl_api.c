@@ -69,7 +69,7 @@ hone_status hone_opencl_error(int32_t code, const char *what) {
 static hone_status open_library(hone_opencl *self) {
     hone_opencl_driver driver;
     char why[256];
-    if (!hone_opencl_driver_open(NULL, &driver, why, sizeof why))
+    if (!hone_opencl_driver_open(&driver, why, sizeof why))
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", why);
 #define HONE_OPENCL(member, result, symbol, params) self->member = driver.member;
 #include "runtime/model/device/opencl.def"

@@ -60,12 +60,12 @@ hone_status sch_draft_axis(hone_schedule *sch, sch_draft *io, const char *name, 
 }
 
 hone_status sch_draft_dim(hone_schedule *sch, sch_draft *io, const char *loop_name,
-                          const char *axis_name, const hone_expr *extent) {
+                          const hone_expr *extent) {
     const char *name = sch_name(sch, loop_name, "", io->count);
     hone_node_id loop = sch_make_loop(sch, name, extent->dtype, extent);
     HONE_TRY(sch_nest_add_loop(sch, &io->nest, loop));
     const hone_node node = *sch_node(sch, loop);
-    return sch_draft_axis(sch, io, sch_name(sch, axis_name, "", io->count), HONE_AXIS_SPATIAL,
+    return sch_draft_axis(sch, io, sch_name(sch, "v", "", io->count), HONE_AXIS_SPATIAL,
                           node.u.loop.range, sch_var(sch, node.u.loop.var));
 }
 

@@ -1,8 +1,8 @@
 /* schedule/state/sched_draft.h - a new block and the loops around it, while they are made.
  *
  *     sch_begin_draft(sch, 2, &d)                              for ax0 in 8, ax1 in 4:
- *     sch_draft_dim(sch, &d, "ax", "v", eight)          →          with block("C"):
- *     sch_draft_dim(sch, &d, "ax", "v", four)                          v0, v1 = ax0, ax1
+ *     sch_draft_dim(sch, &d, "ax", eight)          →          with block("C"):
+ *     sch_draft_dim(sch, &d, "ax", four)                          v0, v1 = ax0, ax1
  *     sch_draft_block(sch, &d, "C", store, &block)                     C[v1, v0] = A[v0, v1]
  *
  * Nothing of a draft is in the tree until sch_place_nest. All is in the schedule's arena. Within
@@ -49,10 +49,10 @@ HONE_NODISCARD hone_status sch_nest_copy_loop(hone_schedule *sch, sch_nest *io, 
 HONE_NODISCARD hone_status sch_draft_axis(hone_schedule *sch, sch_draft *io, const char *name,
                                           hone_axis_kind kind, hone_range dom,
                                           const hone_expr *binding);
-/* A loop over [0, extent) inside of those of the draft, and a spatial axis that is bound to it; the
- * number of the axis is put behind both names ("ax" makes "ax0"). */
+/* A loop over [0, extent) inside of those of the draft, and a spatial axis "v" that is bound to it;
+ * the number of the axis is put behind both names ("ax" makes "ax0"). */
 HONE_NODISCARD hone_status sch_draft_dim(hone_schedule *sch, sch_draft *io, const char *loop_name,
-                                         const char *axis_name, const hone_expr *extent);
+                                         const hone_expr *extent);
 /* A STORE that is not in the tree yet. HONE_NO_ID where value or indices are NULL or memory is
  * short. */
 hone_node_id sch_make_store(hone_schedule *sch, hone_buffer buffer, uint32_t rank,

@@ -100,14 +100,14 @@ static hone_status convert_tensor_scatter(onnx_reader *r, hone_garg *out) {
 
 /* ---- along an axis ---- */
 
-/* The numbers of an input stand in the file, or follow from it. */
-static bool is_known(onnx_reader *r, uint32_t input) {
+/* The numbers of input 1 stand in the file, or follow from it. */
+static bool is_known(onnx_reader *r) {
     const hone_expr *known[ONNX_MAX_KNOWN];
     uint32_t count;
     int32_t rank;
-    bool is_number = onnx_known_ints(r, &r->inputs[input], &count, known, &rank) && count == 1 &&
+    bool is_number = onnx_known_ints(r, &r->inputs[1], &count, known, &rank) && count == 1 &&
                      hone_expr_is_int(known[0]);
-    return is_number || onnx_constant_of(r, &r->inputs[input]);
+    return is_number || onnx_constant_of(r, &r->inputs[1]);
 }
 
 /* As many of all places in their order as a number that is computed says. */
@@ -141,7 +141,7 @@ static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
     int64_t axis, largest, k;
     HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
     HONE_TRY(onnx_attr_int(r, "largest", 1, &largest));
-    if (onnx_has_input(r, 1) && !is_known(r, 1)) {
+    if (onnx_has_input(r, 1) && !is_known(r)) {
         HONE_TRY(order_by_data(r, axis, largest != 0, &out[1]));
         hone_garg pair[] = {r->inputs[0], out[1]};
         hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
@@ -218,7 +218,7 @@ static hone_status cumulate_later(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
     int64_t axis;
-    if (!is_known(r, 1)) return cumulate_later(r, out);
+    if (!is_known(r)) return cumulate_later(r, out);
     HONE_TRY(onnx_const_scalar(r, 1, "the axis", &axis));
     return cumulate_along(r, axis, out);
 }
@@ -281,7 +281,7 @@ static hone_status item_of(onnx_reader *r, hone_garg vector, int64_t index, hone
 /* As a size, and as a number. */
 static hone_status read_depth(onnx_reader *r, const hone_expr **out_size, hone_garg *out) {
     int64_t depth;
-    if (!is_known(r, 1)) {
+    if (!is_known(r)) {
         HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, out));
         HONE_TRY(onnx_emit_given_size(r, *out, -1, out_size));
         return onnx_emit_reshape(r, *out, 0, NULL, out);

@@ -53,7 +53,7 @@ static int32_t not_there(int32_t code, const char *what) {
 
 static int32_t open_driver(hone_opencl_driver *out_cl) {
     char why[256];
-    if (hone_opencl_driver_open(NULL, out_cl, why, sizeof why)) return HONE_MODEL_OK;
+    if (hone_opencl_driver_open(out_cl, why, sizeof why)) return HONE_MODEL_OK;
     return hone_mt_fail(HONE_MODEL_NO_DEVICE, "%s", why);
 }
 

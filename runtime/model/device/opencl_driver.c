@@ -46,8 +46,7 @@ static void choose_right_way_of_pocl(void) {
     __atomic_store_n(&environ, list, __ATOMIC_RELEASE);
 }
 
-bool hone_opencl_driver_open(const char *path, hone_opencl_driver *out_driver, char *out_why,
-                             size_t why_capacity) {
+bool hone_opencl_driver_open(hone_opencl_driver *out_driver, char *out_why, size_t why_capacity) {
     choose_right_way_of_pocl();
-    return hone_driver_library_open(&library, path, out_driver, out_why, why_capacity);
+    return hone_driver_library_open(&library, NULL, out_driver, out_why, why_capacity);
 }

@@ -17,9 +17,7 @@ typedef struct hone_opencl_driver {
 #undef HONE_OPENCL
 } hone_opencl_driver;
 
-/* Loads `path` (NULL: libOpenCL.so.1, as the system's loader finds it). false: out_why says what
- * lacks. */
-bool hone_opencl_driver_open(const char *path, hone_opencl_driver *out_driver, char *out_why,
-                             size_t why_capacity);
+/* Loads libOpenCL.so.1, as the system's loader finds it. false: out_why says what lacks. */
+bool hone_opencl_driver_open(hone_opencl_driver *out_driver, char *out_why, size_t why_capacity);
 
 #endif

@@ -148,7 +148,7 @@ static hone_status make_axes(caching_indices *c, index_use *use, const hone_expr
         if (!hone_expr_uses_var(use->index, old)) continue;
         shape[use->rank] = block->axes[a].dom.extent;
         use->at[use->rank++] = sch_var(c->sch, old);
-        HONE_TRY(sch_draft_dim(c->sch, io, "ax", "v", block->axes[a].dom.extent));
+        HONE_TRY(sch_draft_dim(c->sch, io, "ax", block->axes[a].dom.extent));
         map[old] = io->vars[io->count - 1];
     }
     return sch_ir_error(c->sch);

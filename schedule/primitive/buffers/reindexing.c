@@ -345,7 +345,7 @@ static hone_status make_axes(sch_reindexing *r, const hone_expr **map, uint32_t 
                              sch_draft *d) {
     if (r->keeps_loops) HONE_TRY(make_like_axes(r, map, map_count, d));
     for (uint32_t i = 0; i < r->axis_count; i++) {
-        if (!r->keeps_loops) HONE_TRY(sch_draft_dim(r->s.sch, d, "ax", "v", r->axes[i].dom.extent));
+        if (!r->keeps_loops) HONE_TRY(sch_draft_dim(r->s.sch, d, "ax", r->axes[i].dom.extent));
         map[r->axes[i].var] = d->vars[i];
     }
     return HONE_OK;

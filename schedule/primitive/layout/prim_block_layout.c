@@ -114,7 +114,7 @@ static hone_status make_axis(layout *l, uint32_t i) {
     hone_axis_kind kind;
     HONE_TRY(kind_of(l, i, &kind));
     /* its type may be another one than that of others, as in TVM */
-    HONE_TRY(sch_draft_dim(l->sch, &l->fresh, "ax", "v", l->m.extents[i]));
+    HONE_TRY(sch_draft_dim(l->sch, &l->fresh, "ax", l->m.extents[i]));
     l->fresh.axes[i].kind = kind;
     return HONE_OK;
 }

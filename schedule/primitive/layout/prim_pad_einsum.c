@@ -190,7 +190,7 @@ static hone_status make_copy(einsum *e, const pad_buffer *b) {
     hone_node_id copy;
     HONE_TRY(sch_begin_draft(sch, b->rank, &d));
     for (uint32_t i = 0; i < b->rank; i++)
-        HONE_TRY(sch_draft_dim(sch, &d, "i", "v", shape[i]));
+        HONE_TRY(sch_draft_dim(sch, &d, "i", shape[i]));
     hone_node_id store = sch_make_store(sch, b->is_written ? b->old : b->fresh, b->rank, d.vars,
                                         copied_value(e, b, d.vars));
     HONE_TRY(sch_draft_block(sch, &d, sch_buffer_name(sch, b->fresh), store, &copy));

@@ -189,12 +189,12 @@ hone_status onnx_post_transform(onnx_reader *r, hone_garg *io) {
     return onnx_transform_by(r, transform, io);
 }
 
-hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings, hone_garg *out,
+hone_status onnx_class_labels(onnx_reader *r, const char *ints, hone_garg *out,
                               uint32_t *out_count) {
     const int64_t *labels;
     HONE_TRY(onnx_attr_int64s(r, ints, &labels, out_count));
     if (*out_count) return onnx_int_table(r, *out_count, labels, out);
-    const Onnx__AttributeProto *attr = onnx_attr(r, strings);
+    const Onnx__AttributeProto *attr = onnx_attr(r, "classlabels_strings");
     *out_count = attr ? (uint32_t)attr->n_strings : 0;
     if (*out_count) return onnx_text_table(r, attr->n_strings, attr->strings, out);
     return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' is missing", ints);
@@ -276,7 +276,7 @@ static hone_status convert_linear_classifier(onnx_reader *r, hone_garg *out) {
     const float *shifts;
     uint32_t count, targets;
     hone_garg labels, scores;
-    HONE_TRY(onnx_class_labels(r, "classlabels_ints", "classlabels_strings", &labels, &count));
+    HONE_TRY(onnx_class_labels(r, "classlabels_ints", &labels, &count));
     HONE_TRY(attr_floats(r, "intercepts", &shifts, &targets));
     HONE_TRY(linear_scores(r, targets, &scores));
     if (targets == 1 && count == 2) return onnx_two_classes(r, scores, labels, 0, true, out);

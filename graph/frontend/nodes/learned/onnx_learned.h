@@ -29,9 +29,9 @@ HONE_NODISCARD hone_status onnx_read_transform(const onnx_reader *r, uint32_t *o
 HONE_NODISCARD hone_status onnx_post_transform(onnx_reader *r, hone_garg *io);
 /* By its number: NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT. */
 HONE_NODISCARD hone_status onnx_transform_by(onnx_reader *r, int64_t transform, hone_garg *io);
-/* Labels of the classes, whole numbers or a text. */
-HONE_NODISCARD hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings,
-                                             hone_garg *out, uint32_t *out_count);
+/* Labels of the classes, whole numbers (the attribute `ints`) or a text (classlabels_strings). */
+HONE_NODISCARD hone_status onnx_class_labels(onnx_reader *r, const char *ints, hone_garg *out,
+                                             uint32_t *out_count);
 /* The label of the greatest score of each row. */
 HONE_NODISCARD hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hone_garg labels,
                                            hone_garg *out);

@@ -220,7 +220,7 @@ static hone_status classify(onnx_reader *r, nodes *n, hone_garg *out) {
     onnx_leaf *leaves;
     uint32_t classes, count;
     hone_garg labels;
-    HONE_TRY(onnx_class_labels(r, "classlabels_int64s", "classlabels_strings", &labels, &classes));
+    HONE_TRY(onnx_class_labels(r, "classlabels_int64s", &labels, &classes));
     HONE_TRY(read_nodes(r, n));
     HONE_TRY(read_weights(r, n, "class", &count, &leaves));
     bool is_one = classes == 2 && count;

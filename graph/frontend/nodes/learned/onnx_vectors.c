@@ -180,8 +180,7 @@ static hone_status make_tables(onnx_reader *r, const machine *m, const classes *
 static hone_status read_classes(onnx_reader *r, classes *c, int64_t *out_vectors) {
     uint32_t count;
     *out_vectors = 0;
-    HONE_TRY(
-        onnx_class_labels(r, "classlabels_ints", "classlabels_strings", &c->labels, &c->count));
+    HONE_TRY(onnx_class_labels(r, "classlabels_ints", &c->labels, &c->count));
     HONE_TRY(onnx_attr_int64s(r, "vectors_per_class", &c->sizes, &count));
     if (count == 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a machine without support vectors");
     if (count != c->count || count < 2 || count > MAX_CLASSES)
