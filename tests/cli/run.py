@@ -18,12 +18,14 @@ expected text is written anew: review it like code. A line "# needs: COMMAND" sk
 """
 import difflib
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIPPED = 77
+NOT_FOUND = re.compile(r"^sh: \d+: (.*): not found$", re.M)  # a command, says the shell
 
 
 def read(path):
@@ -66,6 +68,10 @@ def check(path, build, update):
         for line in head:
             if line.startswith("$ "):
                 text, code = run(line[2:], directory, build, *limit)
+                absent = NOT_FOUND.search(text) if update else None
+                if absent:
+                    print(f"{path}: not updated: {absent.group(1)} is not there, build or install it first")
+                    return 1
                 got += text + (f"[exit {code}]\n" if code else "")
     if got == sections.get("expect", ""):
         return 0

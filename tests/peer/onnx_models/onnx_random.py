@@ -91,14 +91,21 @@ def versions_of(op):
             yield schema, low, high
 
 
+def is_meant(op, only):
+    """Named by itself, or with its domain."""
+    return not only or only in (op, op.rsplit(".", 1)[-1])
+
+
 class Drawer:
     """Cases by seed; those of a seed are the same in every run."""
 
     def __init__(self, operators, only=None, is_edgy=False):
         self.is_edgy = is_edgy
-        self.operators = sorted(operators)
+        self.operators = sorted(op for op in operators if is_meant(op, only))
         self.versions = {op: list(versions_of(op)) for op in self.operators}
-        self.operators += [op for op in OF_MICROSOFT if not only or op == only]
+        self.operators += [op for op in OF_MICROSOFT if is_meant(op, only)]
+        if not self.operators:
+            sys.exit(f"--only {only}: no operator of that name is drawn here")
 
     def operator(self, seed):
         case = Case(seed, f"c{seed}_")
@@ -293,8 +300,7 @@ def main():
     missing = operators - set(TABLE)
     for op in sorted(missing):
         print(f"{op} is read by Hone, but not drawn here: add it to onnx_operators.py")
-    drawer = Drawer({options.only} & operators if options.only else operators - missing, options.only,
-                    options.edges)
+    drawer = Drawer(operators - missing, options.only, options.edges)
     singles = Report(options.out, options.verbose)
     examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles, until)
     singles.print(f"single operators, {len(drawer.operators)} kinds")
