@@ -189,19 +189,9 @@ bool hone_strmap_put(hone_strmap *map, const char *key, uint64_t value) {
     return put(&map->map, &p, value);
 }
 
-bool hone_strmap_put_ptr(hone_strmap *map, const char *key, void *pointer) {
-    return hone_strmap_put(map, key, (uint64_t)(uintptr_t)pointer);
-}
-
 bool hone_strmap_find(const hone_strmap *map, const char *key, uint64_t *out_value) {
     probe p = text_probe(key, strlen(key));
     return get(&map->map, &p, out_value);
-}
-
-void *hone_strmap_find_ptr(const hone_strmap *map, const char *key) {
-    uint64_t value = 0;
-    hone_strmap_find(map, key, &value);
-    return (void *)(uintptr_t)value;
 }
 
 bool hone_strmap_remove(hone_strmap *map, const char *key) {

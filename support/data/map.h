@@ -1,8 +1,8 @@
 /* support/data/map.h - hash maps: text → value, u64 → u64, hash128 → u64.
  *
  * Open addressing over a dense array of entries, which keeps them in the order of insertion: a walk
- * is deterministic. {0} is a valid empty map. Values are 64 bits; the _ptr forms store pointers,
- * which the map does not own. Text keys are copied. Thread-compatible.
+ * is deterministic. {0} is a valid empty map. Values are 64 bits. Text keys are copied.
+ * Thread-compatible.
  *
  *     hone_strmap m = {0};
  *     if (!hone_strmap_put(&m, "x", 1)) …no memory…
@@ -42,11 +42,9 @@ void hone_strmap_clear(hone_strmap *map);
 size_t hone_strmap_count(const hone_strmap *map);
 /* Adds or replaces; false when memory runs out. */
 HONE_NODISCARD bool hone_strmap_put(hone_strmap *map, const char *key, uint64_t value);
-HONE_NODISCARD bool hone_strmap_put_ptr(hone_strmap *map, const char *key, void *pointer);
 /* False (and *out_value = 0) when there is no such key. `out_value` may be NULL. */
 bool hone_strmap_find(const hone_strmap *map, const char *key, uint64_t *out_value);
-void *hone_strmap_find_ptr(const hone_strmap *map, const char *key); /* NULL when absent */
-bool hone_strmap_remove(hone_strmap *map, const char *key);          /* false when absent */
+bool hone_strmap_remove(hone_strmap *map, const char *key); /* false when absent */
 /* Walks in order of insertion: start with *cursor = 0; false at the end. The key belongs to the
  * map. Entries may be removed during a walk, not added. */
 bool hone_strmap_next(const hone_strmap *map, size_t *cursor, const char **out_key,

@@ -7,7 +7,6 @@
 #include "support/data/rng.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
@@ -66,12 +65,6 @@ double hone_rng_uniform(hone_rng *rng) {
     return (double)(hone_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-double hone_rng_normal(hone_rng *rng) {
-    double u = 1.0 - hone_rng_uniform(rng); /* in (0, 1] */
-    double angle = 6.283185307179586 * hone_rng_uniform(rng);
-    return sqrt(-2.0 * log(u)) * cos(angle);
-}
-
 size_t hone_rng_weighted(hone_rng *rng, const double *weights, size_t count) {
     assert(count > 0);
     double sum = 0;
@@ -87,25 +80,4 @@ size_t hone_rng_weighted(hone_rng *rng, const double *weights, size_t count) {
         left -= weights[i];
     }
     return last;
-}
-
-static void swap_bytes(char *a, char *b, size_t count) {
-    char chunk[64];
-    while (count > 0) {
-        size_t n = count < sizeof chunk ? count : sizeof chunk;
-        memcpy(chunk, a, n);
-        memcpy(a, b, n);
-        memcpy(b, chunk, n);
-        a += n, b += n, count -= n;
-    }
-}
-
-void hone_rng_shuffle(hone_rng *rng, void *data, size_t count, size_t element_bytes) {
-    char *bytes = data;
-    for (size_t i = count; i > 1; i--) {
-        size_t j = (size_t)hone_rng_below(rng, i);
-        if (j != i - 1) {
-            swap_bytes(bytes + (i - 1) * element_bytes, bytes + j * element_bytes, element_bytes);
-        }
-    }
 }

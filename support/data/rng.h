@@ -29,11 +29,7 @@ uint64_t hone_rng_below(hone_rng *rng, uint64_t bound);
 int64_t hone_rng_between(hone_rng *rng, int64_t lo, int64_t hi);
 /* Uniform in [0, 1), a multiple of 2^-53. */
 double hone_rng_uniform(hone_rng *rng);
-/* Standard normal (Box and Muller 1958); takes two numbers. */
-double hone_rng_normal(hone_rng *rng);
 /* An index below `count`, with probability proportional to its weight (weights >= 0, not all 0). */
 size_t hone_rng_weighted(hone_rng *rng, const double *weights, size_t count);
-/* Fisher and Yates. */
-void hone_rng_shuffle(hone_rng *rng, void *data, size_t count, size_t element_bytes);
 
 #endif

@@ -364,12 +364,6 @@ hone_status hone_tensor_convert(const hone_tensor *tensor, hone_dtype dtype,
     return HONE_OK;
 }
 
-void hone_tensor_fill_f64(hone_tensor *tensor, double value) {
-    int64_t count = lane_count(tensor);
-    for (int64_t i = 0; i < count; i++)
-        hone_tensor_set_f64(tensor, i, value);
-}
-
 void hone_tensor_fill_random(hone_tensor *tensor, hone_rng *rng, double lo, double hi) {
     int64_t count = lane_count(tensor);
     bool is_float = hone_dtype_is_float(tensor->dtype);
@@ -422,12 +416,6 @@ hone_tensor_diff hone_tensor_diff_make(const hone_tensor *got, const hone_tensor
         diff_element(&diff, i, a, b, tolerance, &worst_excess);
     }
     return diff;
-}
-
-bool hone_tensor_allclose(const hone_tensor *got, const hone_tensor *want, double rtol,
-                          double atol) {
-    hone_tensor_diff diff = hone_tensor_diff_make(got, want, rtol, atol);
-    return diff.is_comparable && diff.bad_count == 0;
 }
 
 static void print_index(const hone_tensor *tensor, int64_t flat, hone_str *out) {

@@ -69,7 +69,6 @@ void hone_element_set_i64(hone_dtype dtype, void *element, int64_t value);
 HONE_NODISCARD hone_status hone_tensor_convert(const hone_tensor *tensor, hone_dtype dtype,
                                                hone_tensor **out_tensor);
 
-void hone_tensor_fill_f64(hone_tensor *tensor, double value);
 /* Floats uniform in [lo, hi); integers uniform in [lo, hi]. */
 void hone_tensor_fill_random(hone_tensor *tensor, hone_rng *rng, double lo, double hi);
 
@@ -84,9 +83,6 @@ typedef struct hone_tensor_diff {
 
 hone_tensor_diff hone_tensor_diff_make(const hone_tensor *got, const hone_tensor *want, double rtol,
                                        double atol);
-/* True when comparable and no element is bad. */
-bool hone_tensor_allclose(const hone_tensor *got, const hone_tensor *want, double rtol,
-                          double atol);
 /* One line for people: "3 of 128 elements differ, worst at [0, 5]: got 1.5, want 1.25 (max …)". */
 void hone_tensor_diff_print(const hone_tensor_diff *diff, const hone_tensor *want, hone_str *out);
 

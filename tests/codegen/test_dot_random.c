@@ -54,7 +54,7 @@ static void make_nest(hone_rng *rng, nest *n) {
         n->extents[i] = 1 + pick(rng, 3);
         n->order[i] = i;
     }
-    hone_rng_shuffle(rng, n->order, LOOPS, sizeof n->order[0]);
+    hone_test_shuffle(rng, n->order, LOOPS, sizeof n->order[0]);
     n->lanes = pick(rng, 2) ? 4 << pick(rng, 4) : 2 + pick(rng, 38);
     n->group = pick(rng, 3) ? 4 : 2;
     bool is_wide = n->group == 2 && pick(rng, 2);

@@ -38,7 +38,7 @@ rank_problem rank_problem_make(size_t count, uint64_t seed, double noise, int up
             cost += row_cost(row) / rows;
         }
         if (upside_down) cost = 4 - cost;
-        double time_ns = (group ? 1e6 : 1e4) * exp2(cost + noise * hone_rng_normal(&rng));
+        double time_ns = (group ? 1e6 : 1e4) * exp2(cost + noise * hone_test_normal(&rng));
         if (data[50] > 8) time_ns = NAN; /* too much of this fails */
         p.rows[i] = (hone_costmodel_rows){data, rows};
         p.samples[i] = (hone_costmodel_sample){rank_problem_group(group), p.rows[i], time_ns};

@@ -7,6 +7,7 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 #include "tests/farm/sim_party.h"
+#include "tests/support/hone_test.h"
 
 #define S HONE_NS_PER_S
 #define MS HONE_NS_PER_MS
@@ -190,7 +191,7 @@ static void step_all(farm_sim *s) {
         if (s->heal_ns[i] <= sim_now(&s->w)) heal(s, i);
         if (s->start_ns[i] <= sim_now(&s->w) && !net_of(s, i)) start(s, i);
     }
-    hone_rng_shuffle(rng_of(s), order, count, sizeof *order);
+    hone_test_shuffle(rng_of(s), order, count, sizeof *order);
     for (unsigned i = 0; i < count; i++)
         step_party(s, order[i]);
 }

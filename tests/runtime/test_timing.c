@@ -20,7 +20,7 @@ static int32_t fake_run(void *ctx, int64_t count, int64_t *out_ns) {
     fake *f = ctx;
     double ns = 0;
     if (f->runs == 0 && count > 0) ns = f->cold_ns;
-    double factor = 1 + f->noise * hone_rng_normal(&f->rng);
+    double factor = 1 + f->noise * hone_test_normal(&f->rng);
     ns += f->each_ns * (double)count * (factor > 0.1 ? factor : 0.1);
     f->runs += count;
     f->calls++;

@@ -1,6 +1,7 @@
 /* tests/support/hone_test.c - see hone_test.h. */
 #include "tests/support/hone_test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,4 +128,43 @@ const char *hone_test_source_path(const char *relative) {
 const char *hone_test_build_path(const char *relative) {
     static char path[4096];
     return path_under("HONE_BUILD_DIR", "build/dev", relative, path, sizeof path);
+}
+
+/* ---- what tests draw ---- */
+
+double hone_test_normal(hone_rng *rng) {
+    double u = 1.0 - hone_rng_uniform(rng); /* in (0, 1] */
+    double angle = 6.283185307179586 * hone_rng_uniform(rng);
+    return sqrt(-2.0 * log(u)) * cos(angle);
+}
+
+static void swap_bytes(char *a, char *b, size_t count) {
+    char chunk[64];
+    while (count > 0) {
+        size_t n = count < sizeof chunk ? count : sizeof chunk;
+        memcpy(chunk, a, n);
+        memcpy(a, b, n);
+        memcpy(b, chunk, n);
+        a += n, b += n, count -= n;
+    }
+}
+
+void hone_test_shuffle(hone_rng *rng, void *data, size_t count, size_t element_bytes) {
+    char *bytes = data;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = (size_t)hone_rng_below(rng, i);
+        if (j != i - 1) {
+            swap_bytes(bytes + (i - 1) * element_bytes, bytes + j * element_bytes, element_bytes);
+        }
+    }
+}
+
+void hone_test_fill(hone_tensor *tensor, double value) {
+    for (int64_t i = 0; i < hone_tensor_count(tensor); i++)
+        hone_tensor_set_f64(tensor, i, value);
+}
+
+bool hone_test_close(const hone_tensor *got, const hone_tensor *want, double rtol, double atol) {
+    hone_tensor_diff diff = hone_tensor_diff_make(got, want, rtol, atol);
+    return diff.is_comparable && diff.bad_count == 0;
 }

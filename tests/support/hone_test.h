@@ -17,6 +17,7 @@
 
 #include "support/core/status.h"
 #include "support/data/rng.h"
+#include "support/data/tensor.h"
 
 /* A machine that this one is not. */
 #ifdef __x86_64__
@@ -82,5 +83,15 @@ const char *hone_test_source_path(const char *relative);
 
 /* The path of a built program or library ("hone", "hone-worker"), from HONE_BUILD_DIR. */
 const char *hone_test_build_path(const char *relative);
+
+/* Standard normal (Box and Muller 1958); takes two numbers. */
+double hone_test_normal(hone_rng *rng);
+/* Fisher and Yates. */
+void hone_test_shuffle(hone_rng *rng, void *data, size_t count, size_t element_bytes);
+
+/* ---- tensors ---- */
+void hone_test_fill(hone_tensor *tensor, double value);
+/* Of one shape, and no element is further off than atol + rtol * |want|. */
+bool hone_test_close(const hone_tensor *got, const hone_tensor *want, double rtol, double atol);
 
 #endif

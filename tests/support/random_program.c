@@ -6,6 +6,7 @@
 #include "ir/te/te.h"
 #include "ir/text/read/script.h"
 #include "support/data/rng.h"
+#include "tests/support/hone_test.h"
 #include "tests/support/random_script.h"
 
 enum { MAX_TENSORS = 24, MAX_DIMS = 4, MAX_ELEMENTS = 600 };
@@ -324,7 +325,7 @@ static void stage_transpose(gen *g) {
     hone_te_stage s;
     uint32_t order[MAX_DIMS] = {0, 1, 2, 3};
     expr at[MAX_DIMS];
-    hone_rng_shuffle(&g->rng, order, x.rank, sizeof order[0]);
+    hone_test_shuffle(&g->rng, order, x.rank, sizeof order[0]);
     for (uint32_t d = 0; d < x.rank; d++)
         out.shape[d] = x.shape[order[d]];
     begin(g, &s, &out, 0, NULL);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/hone_test.h"
 #include "tests/support/random_script_impl.h"
 
 enum { MOST_STAGES = 4, RARE_EVERY = 4, VALUE = SCRIPT_VALUE };
@@ -70,7 +71,7 @@ static void shuffle_some(script *w, const script_nest *nest, int *order) {
         if (nest->kinds[a] == 'C' || nest->kinds[a] == 'O') return;
     }
     if (nest->rank > 1 && script_dice(w, 4) == 0) {
-        hone_rng_shuffle(&w->rng, order, (size_t)nest->rank, sizeof order[0]);
+        hone_test_shuffle(&w->rng, order, (size_t)nest->rank, sizeof order[0]);
     }
 }
 

@@ -36,7 +36,7 @@ static void simulate(void *ctx, hone_hash128 program, const float *features, uin
     (void)features;
     (void)row_count;
     double disturbed = hone_rng_below(&n->rng, 12) ? 1 : 1 + 2 * hone_rng_uniform(&n->rng);
-    n->speed *= 1 + 0.002 * hone_rng_normal(&n->rng);
+    n->speed *= 1 + 0.002 * hone_test_normal(&n->rng);
     *out = (hone_simulated_facts){.cost_ns = cost_of(n, program) * n->speed * disturbed,
                                   .noise = n->jitter,
                                   .noise_seed = hone_rng_next(&n->rng)};

@@ -203,7 +203,7 @@ static void keeps_weights(void **state) {
         hone_tensor *tensor = NULL;
         snprintf(name, sizeof name, "constant.%d", 3 - i);
         HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, ranks[3 - i], shapes[3 - i], &tensor));
-        hone_tensor_fill_f64(tensor, 3.5 - i);
+        hone_test_fill(tensor, 3.5 - i);
         HONE_ASSERT_OK(hone_tensor_set_add(&set, name, tensor));
     }
     HONE_ASSERT_OK(hone_tensor_set_save(weights, &set));

@@ -212,7 +212,7 @@ static void check_agree(const hone_func *func, const hone_constant_split *split)
     hone_tensor *y = args[count - 1];
     HONE_ASSERT_OK(hone_interp_func(func, args, count, &(hone_interp_options){0}));
     HONE_ASSERT_OK(hone_tensor_clone(y, &before));
-    hone_tensor_fill_f64(y, -99);
+    hone_test_fill(y, -99);
     for (uint32_t i = 0; i < split->input_count; i++)
         inputs[i] = args[split->inputs[i]];
     for (uint32_t i = 0; i < split->output_count; i++) {
