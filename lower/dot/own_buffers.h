@@ -1,5 +1,5 @@
-/* lower/dot/own_buffers.h - the buffers of a function that nobody else sees, under no other name:
- * a pass may keep them in another type. */
+/* lower/dot/own_buffers.h - buffers that are private to a function and have no aliases: a pass
+ * may keep them in another type. */
 #ifndef HONE_LOWER_DOT_OWN_BUFFERS_H
 #define HONE_LOWER_DOT_OWN_BUFFERS_H
 

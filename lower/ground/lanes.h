@@ -1,5 +1,5 @@
-/* lower/ground/lanes.h - vectors of a buffer: places side by side, and what lies there; inside
- * lower/ only. */
+/* lower/ground/lanes.h - ramps: vector indices, and loads of consecutive elements of a flat
+ * buffer; inside lower/ only. */
 #ifndef HONE_LOWER_GROUND_LANES_H
 #define HONE_LOWER_GROUND_LANES_H
 

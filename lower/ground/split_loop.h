@@ -1,4 +1,5 @@
-/* lower/ground/split_loop.h - loops made of loops; inside lower/ only.
+/* lower/ground/split_loop.h - splitting of loops that are lowered: a tail cut off, parts (strip
+ * mining), bodies repeated; inside lower/ only.
  *
  *   for j in 40: S      cut off at 32      for j in 32: S; for k in 32 .. 40: S
  *   for j in 32: S      in parts of 8      for o in 4: for j in o * 8 .. o * 8 + 8: S

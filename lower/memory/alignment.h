@@ -1,4 +1,5 @@
-/* lower/memory/alignment.h - lengths of rows that are wished for; inside lower/memory only. */
+/* lower/memory/alignment.h - the row pitch that storage_align (buffer_dim_align) asks for; inside
+ * lower/memory only. */
 #ifndef HONE_LOWER_MEMORY_ALIGNMENT_H
 #define HONE_LOWER_MEMORY_ALIGNMENT_H
 

@@ -1,5 +1,5 @@
-/* lower/memory/lifetimes.h - how long the elements of a buffer live, and for whom; inside lower/
- * only. */
+/* lower/memory/lifetimes.h - private copies for iterations that run at once (array expansion);
+ * inside lower/ only. */
 #ifndef HONE_LOWER_MEMORY_LIFETIMES_H
 #define HONE_LOWER_MEMORY_LIFETIMES_H
 

@@ -1,5 +1,5 @@
-/* lower/signature/plain_form.h - for looking at what a copy of a program does; inside lower/ only.
- */
+/* lower/signature/plain_form.h - a copy of a program in a form that shows what is written before
+ * it is read: calls as the accesses that they stand for, counters as loops; inside lower/ only. */
 #ifndef HONE_LOWER_SIGNATURE_PLAIN_FORM_H
 #define HONE_LOWER_SIGNATURE_PLAIN_FORM_H
 

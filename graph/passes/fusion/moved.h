@@ -1,5 +1,5 @@
-/* graph/passes/fusion/moved.h - values of float32 that were 16 bits wide before they were moved
- * only. */
+/* graph/passes/fusion/moved.h - float32 values that are float16 or bfloat16 ones, widened and then
+ * only moved (reshaped, transposed, repeated, sliced, joined): they may be moved as 16 bits. */
 #ifndef HONE_GRAPH_PASSES_FUSION_MOVED_H
 #define HONE_GRAPH_PASSES_FUSION_MOVED_H
 
