@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A comparison with TVM, or onnx_models/onnx_*.py with onnxruntime, as a test (relax_random.py has no peer):
+# A comparison with TVM, or onnx_models/onnx_*.py with onnxruntime, as a test (relax_random.py and
+# numbers_edges.py have no peer):
 #   tests/peer/run.sh BUILD_DIR SCRIPT.py [ARGUMENT...]
 # Skipped (77) where that is not installed; `scripts/peers tvm onnxruntime` does it.
 set -euo pipefail
@@ -9,7 +10,7 @@ shift 2
 peer=tvm
 case $script in
 onnx_models/*) peer=onnxruntime ;;
-relax_random.py) peer=numpy ;;
+relax_random.py | numbers_edges.py) peer=numpy ;;
 esac
 python=$("$root/scripts/peers" --python 2>/dev/null || true)
 if [ -z "$python" ] || ! "$python" -c "import $peer" >/dev/null 2>&1; then
