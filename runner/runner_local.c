@@ -269,18 +269,26 @@ static const hone_runner_vtable local_vtable = {
     .cancel_all = local_cancel_all,
 };
 
-hone_status hone_runner_local_layers(hone_runner *base, char out_layers[HONE_RUNNER_LAYERS_BYTES]) {
-    assert(base->vtable == &local_vtable);
-    runner_local *self = local_of(base);
-    slot *s = &self->slots[0];
+/* An executor that is there, or has died. */
+static hone_status await_executor(runner_local *self, slot *s) {
     const int64_t deadline = hone_deadline_after(self->clock, self->start_timeout_ns);
-    out_layers[0] = 0;
     if (s->process.fd < 0) HONE_TRY(local_start(self, s));
     while (s->process.fd >= 0 && !s->process.said_hello) {
         int wait_ms = hone_deadline_poll_ms(self->clock, deadline);
         if (wait_ms == 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "the executor does not start");
         HONE_TRY(handle_events(self, wait_ms));
     }
+    return HONE_OK;
+}
+
+hone_status hone_runner_local_layers(hone_runner *base, char out_layers[HONE_RUNNER_LAYERS_BYTES]) {
+    assert(base->vtable == &local_vtable);
+    runner_local *self = local_of(base);
+    slot *s = &self->slots[0];
+    out_layers[0] = 0;
+    HONE_TRY(await_executor(self, s));
+    /* once more: it may have been ended from outside, for want of memory */
+    if (s->process.fd < 0) HONE_TRY(await_executor(self, s));
     if (s->process.fd < 0) {
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "the executor did not start: %s",
                           self->last_words);

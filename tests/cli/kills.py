@@ -221,12 +221,7 @@ class Kills:
         return True
 
     def kill_child_of_farm(self):
-        """An executor of the runner, or what holds it: the runner goes on, once it has begun (before
-        it joins, it says that candidates cannot be run there, and ends)."""
-        with open("runner.log", encoding="utf-8") as log:
-            log.seek(self.said["runner"])
-            if "welcome" not in log.read():
-                return
+        """An executor of the runner, or what holds it: the runner goes on."""
         runner = self.farm["runner"].pid
         others = [pid for pid in self.processes(self.mark_of("runner")) if pid != runner]
         if others:
