@@ -2,6 +2,7 @@
  *
  *   onnx_import.c  models: initializers, nodes in order, outputs
  *   onnx_input.c   inputs and the names of their sizes
+ *   onnx_order.c   nodes of a file that stand in another order
  *   onnx_function.c, onnx_missing.c  functions of a model; what of it is not implemented
  *   onnx_subgraph.c, onnx_branch.c, onnx_loop.c, onnx_sequence.c (onnx_flow.h)
  *                  control flow, sequences
@@ -26,6 +27,9 @@ hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *co
                                const Onnx__GraphProto *graph);
 /* The version of the standard's operators that holds from now on; as before where none is named. */
 hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets);
+/* Nodes of the model, its functions and the graphs of nodes come behind what they use, where that
+ * can be; otherwise as in the file. */
+HONE_NODISCARD hone_status onnx_order_nodes(hone_arena *arena, Onnx__ModelProto *model);
 /* UNSUPPORTED: names all operators of the model that are not implemented. */
 hone_status onnx_check_operators(const Onnx__ModelProto *model);
 

@@ -450,7 +450,7 @@ static hone_status record_sizes(onnx_reader *r) {
     return HONE_OK;
 }
 
-static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
+static hone_status read_model(onnx_reader *r, Onnx__ModelProto *model) {
     if (!model->graph) return HONE_ERROR(HONE_CODE_INVALID, "the file holds no graph");
     r->model = model;
     if (model->ir_version > ONNX__VERSION__IR_VERSION) {
@@ -459,6 +459,9 @@ static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
                           (long long)model->ir_version, (int)ONNX__VERSION__IR_VERSION);
     }
     HONE_TRY(read_opset(r, model));
+    if (model->graph->n_node > MAX_NODES)
+        return HONE_ERROR(HONE_CODE_INVALID, "more than %d nodes", MAX_NODES);
+    HONE_TRY(onnx_order_nodes(r->arena, model));
     HONE_TRY(onnx_check_operators(model));
     r->graph = hone_graph_func_create(r->arena, "main");
     if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");

@@ -582,6 +582,14 @@ static const value_row rows[] = {
         "opset 9\ninput x f32 4\nconst b i64 1 = 1\nconst e i64 1 = 3\n"
         "node DynamicSlice x,b,e -> y",
         "1,2,3,4", "2,3"),
+    ROW("nodes before what they use",
+        "input x f32 1\nnode Neg b -> y\nnode Abs a -> b\nnode Add x,x -> a", "-3", "-6"),
+    ROW("a branch, too, and within one",
+        "opset 13\ninput x f32 1\nbody then_branch\nnode Neg u -> t\nnode Mul a,a -> u\noutput t\n"
+        "end\nbody else_branch\nnode Identity a -> e\noutput e\nend\nnode If c -> y\n"
+        "node Squeeze g,z -> c\nnode Greater x,h -> g\nconst h f32 1 = 0\nconst z i64 1 = 0\n"
+        "node Add x,x -> a",
+        "3", "-36"),
 };
 
 int main(void) {
