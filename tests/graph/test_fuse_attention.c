@@ -58,6 +58,13 @@ static const struct row {
      "    p = R.nn.softmax(R.multiply(s, R.const(0.125, TYPE)), axis=-1)\n"
      "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",
      SHARED_BYTES, 1, false},
+    {"heads inside, keys turned at once", "float16", "1, 40, 2, 64", "1, 40, 2, 64", "",
+     "    a = R.permute_dims(q, axes=[0, 2, 1, 3])\n"
+     "    b = R.permute_dims(k, axes=[0, 2, 3, -3])\n"
+     "    c = R.permute_dims(v, axes=[0, 2, 1, 3])\n"
+     "    p = R.nn.softmax(R.multiply(R.matmul(a, b), R.const(0.125, TYPE)), axis=-1)\n"
+     "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",
+     SHARED_BYTES, 1, false},
     {"weights that are wanted as well", "float16", "1, 2, 64, 64", "1, 2, 64, 64", "",
      CHAIN(SCORES, "s", "R.add(R.matmul(p, v), R.sum(p, axis=-1, keepdims=True))"), SHARED_BYTES,
      0, false},
