@@ -53,8 +53,9 @@ bool hone_named_pass_binds(const char *name) {
 }
 
 bool hone_named_pass_takes_target(const char *name) {
-    static const char *const of_devices[] = {"channels_last", "fuse_attention", "cut_scans",
-                                             "legalize", "legalize_all"};
+    static const char *const of_devices[] = {"channels_last",  "fold_transpose", "stack_products",
+                                             "fuse_attention", "cut_scans",      "legalize",
+                                             "legalize_all"};
     const hone_graph_pass *pass = hone_graph_pass_find(name);
     for (size_t i = 0; pass && i < HONE_COUNT(of_devices); i++)
         if (strcmp(pass->name, of_devices[i]) == 0) return true;
