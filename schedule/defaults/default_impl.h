@@ -55,9 +55,13 @@ typedef struct hone_default_sizes {
     int64_t chosen, most;
     int64_t step; /* the others are multiples of it, where one of them may leave a rest */
 } hone_default_sizes;
+/* One of such numbers, a few on each side of what is chosen, whether or not it divides the extent:
+ * a sample_categorical whose decision is made. */
+hone_status hone_default_choose(hone_schedule *sch, int64_t extent, const hone_default_sizes *sizes,
+                                hone_factor *out);
 /* Splits a loop in two, out[1] having the chosen number of iterations: a decision that is made, so
  * that a search can go on from here. Where the number divides the extent it is one of a
- * sample_perfect_tile, else of a sample_categorical up to twice of what is chosen. */
+ * sample_perfect_tile, else hone_default_choose. */
 hone_status hone_default_split(hone_schedule *sch, hone_rv loop, const hone_default_sizes *sizes,
                                hone_rv out[2]);
 /* The block reads parameters that never change, and nothing else. */

@@ -320,6 +320,14 @@ static bool puts_rows_first(const hone_default_nest *n, const way *w) {
            traffic(n, others, panels) + (double)weights;
 }
 
+/* Decisions that are made: a search goes on from them. */
+static hone_status choose_sides(hone_default_nest *n, const way *w, hone_packed_tiling *out) {
+    const hone_packed *p = &w->p;
+    const hone_default_sizes rows = {w->rows, MAX_ROWS, 1}, outer = {w->outer_rows, MAX_ROWS, 1};
+    HONE_TRY(hone_default_choose(n->sch, extent_of(p, (int32_t)p->row), &rows, &out->rows));
+    return hone_default_choose(n->sch, extent_of(p, p->outer_row), &outer, &out->outer_rows);
+}
+
 static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     hone_packed *p = &w->p;
     hone_packed_copy copy;
@@ -331,10 +339,8 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     HONE_TRY(hone_packed_cache_tile(p, &epilogue));
     HONE_TRY(hone_packed_copy_operand(p, &copy));
     HONE_TRY(hone_schedule_node(n->sch, p->block, &p->node));
-    hone_packed_tiling tiling = {.rows = HONE_FACTOR_OF_INT(w->rows),
-                                 .outer_rows = HONE_FACTOR_OF_INT(w->outer_rows),
-                                 .group = HONE_FACTOR_OF_INT(1),
-                                 .rows_first = rows_first};
+    hone_packed_tiling tiling = {.group = HONE_FACTOR_OF_INT(1), .rows_first = rows_first};
+    HONE_TRY(choose_sides(n, w, &tiling));
     HONE_TRY(hone_packed_nest(p, &tiling, &at));
     HONE_TRY(hone_packed_take_tile(p, epilogue, &at));
     if (p->together == 1 && p->is_turned && !n->limits->are_sizes_open)

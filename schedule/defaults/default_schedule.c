@@ -42,9 +42,8 @@ static hone_status choose_divisor(hone_schedule *sch, hone_rv loop, int64_t exte
     return HONE_OK;
 }
 
-/* One of those that may leave a rest, a few on each side of what is chosen. */
-static hone_status choose_size(hone_schedule *sch, int64_t extent, const hone_default_sizes *sizes,
-                               hone_factor *out) {
+hone_status hone_default_choose(hone_schedule *sch, int64_t extent, const hone_default_sizes *sizes,
+                                hone_factor *out) {
     int64_t values[MAX_SIZES], index = 0, step = sizes->step, most = 2 * sizes->chosen;
     double probs[MAX_SIZES];
     uint32_t count = 0;
@@ -61,7 +60,8 @@ static hone_status choose_size(hone_schedule *sch, int64_t extent, const hone_de
     for (uint32_t i = 0; i < count; i++)
         probs[i] = 1.0 / count;
     const hone_decision decision = {1, &index};
-    if (count < 2) return HONE_OK; /* it stays as it is */
+    *out = HONE_FACTOR_OF_INT(sizes->chosen);
+    if (count < 2) return HONE_OK;
     HONE_TRY(hone_sch_sample_categorical(sch, count, values, probs, &decision, &value));
     *out = HONE_FACTOR_OF_RV(value);
     return HONE_OK;
@@ -77,7 +77,7 @@ hone_status hone_default_split(hone_schedule *sch, hone_rv loop, const hone_defa
     if (extent > 0 && extent % sizes->chosen == 0) {
         HONE_TRY(choose_divisor(sch, loop, extent, sizes, factors));
     } else if (extent > sizes->chosen) {
-        HONE_TRY(choose_size(sch, extent, sizes, &factors[1]));
+        HONE_TRY(hone_default_choose(sch, extent, sizes, &factors[1]));
     }
     HONE_TRY(hone_sch_split(sch, loop, 2, factors, true, false, &parts));
     out[0] = parts[0];

@@ -205,11 +205,24 @@ static void random_programs_are_right_on_gpu(void **state) {
     "                C[vi, vj] = T.float32(0)\n"                                                   \
     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
+#define BYTES_IMAGE                                                                                \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((1, 12, 7, 11), \"uint8\"), W: T.Buffer((20, 12, 3, 3), \"int8\"), "     \
+    "Y: T.Buffer((1, 20, 5, 9), \"int32\")):\n"                                                    \
+    "    for n, f, y, x, c, u, v in T.grid(1, 20, 5, 9, 12, 3, 3):\n"                              \
+    "        with T.block(\"conv\"):\n"                                                            \
+    "            vn, vf, vy, vx, vc, vu, vv = T.axis.remap(\"SSSSRRR\", [n, f, y, x, c, u, v])\n"  \
+    "            with T.init():\n"                                                                 \
+    "                Y[vn, vf, vy, vx] = 0\n"                                                      \
+    "            Y[vn, vf, vy, vx] = Y[vn, vf, vy, vx] + T.cast(X[vn, vc, vy + vu, vx + vv], "     \
+    "\"int32\") * T.cast(W[vf, vc, vu, vv], \"int32\")\n"
+
 /* Nothing divides their sizes: tiles leave a rest. */
 static const hone_workload odd_sizes[] = {
     {"rows and columns", ODD_PRODUCT(29, 67)},
-    {"rows",             ODD_PRODUCT(31, 64)},
-    {"columns",          ODD_PRODUCT(24, 83)},
+    {"rows",                  ODD_PRODUCT(31,                           64)},
+    {"columns",               ODD_PRODUCT(24,   83)},
+    {"pixels of bytes, which are turned",BYTES_IMAGE},
 };
 
 static uint32_t count_choices(const hone_trace *sketch) {
