@@ -17,7 +17,7 @@ enum {
     ARENA_BYTES = 1 << 16
 };
 
-#define SLOWEST 4.0       /* times the best; who is slower is as bad as that */
+#define SLOWEST 1.5       /* times the best; who is slower is as bad as that */
 #define NOISE 0.1         /* of a residual, beside its variance */
 #define FARTHEST 6.0      /* spreads from the mean of a column */
 #define LEAST_SLOPE 0.05  /* what is known before is not turned around */
