@@ -242,6 +242,120 @@ static void silent_runner(void **state) {
     farm_world_deinit(&w);
 }
 
+/* ---- one of four is dead ---- */
+
+enum { RUNNERS = 4, AHEAD = 10, TRIALS = 160 };
+#define TRIAL_NS (HONE_NS_PER_S / 10)
+
+/* A runner that takes so long for a trial, one after the other. */
+typedef struct worker {
+    farm_peer *peer;
+    bool is_dead;
+    hone_farm_assign work[AHEAD];
+    size_t count;
+    int64_t ready_ns; /* with the first one */
+} worker;
+
+/* A trial may be assigned again under another token. */
+static bool has(const worker *k, const hone_farm_assign *assign) {
+    bool is_known = false;
+    for (size_t i = 0; i < k->count; i++)
+        is_known |= k->work[i].trial == assign->trial && k->work[i].token == assign->token;
+    return is_known;
+}
+
+static void take_new(worker *k, int64_t now_ns) {
+    for (size_t i = 0; i < k->peer->inbox.count; i++) {
+        const hone_farm_message *m = &k->peer->inbox.data[i];
+        if (m->kind != HONE_FARM_ASSIGN) continue;
+        if (has(k, &m->u.assign) || k->count == AHEAD) continue;
+        if (k->count == 0) k->ready_ns = now_ns + TRIAL_NS;
+        k->work[k->count++] = m->u.assign;
+        hone_farm_message taken = farm_lease(HONE_FARM_TAKEN, &m->u.assign);
+        farm_send(k->peer, &taken);
+    }
+    hone_vec_clear(&k->peer->inbox);
+}
+
+static void work_on(worker *k, int64_t now_ns) {
+    if (k->is_dead) return;
+    take_new(k, now_ns);
+    if (!k->count || k->ready_ns > now_ns) return;
+    hone_farm_message result = farm_result(&k->work[0], 1500);
+    farm_send(k->peer, &result);
+    k->count--;
+    memmove(k->work, k->work + 1, k->count * sizeof *k->work);
+    k->ready_ns = now_ns + TRIAL_NS;
+}
+
+/* A search looks ahead by so many: it proposes a trial when all up to AHEAD before it are done. */
+typedef struct search {
+    farm_peer *peer;
+    uint64_t submitted;
+    bool is_done[TRIALS + 1];
+    size_t done;
+    int64_t last_ns, longest_ns; /* without an outcome */
+} search;
+
+static uint64_t all_done_up_to(const search *s) {
+    uint64_t trial = 0;
+    while (trial < TRIALS && s->is_done[trial + 1])
+        trial++;
+    return trial;
+}
+
+static void go_on(search *s, int64_t now_ns) {
+    for (size_t i = 0; i < s->peer->inbox.count; i++) {
+        const hone_farm_message *m = &s->peer->inbox.data[i];
+        if (m->kind != HONE_FARM_OUTCOME || s->is_done[m->u.outcome.trial]) continue;
+        s->is_done[m->u.outcome.trial] = true;
+        s->done++;
+        if (now_ns - s->last_ns > s->longest_ns) s->longest_ns = now_ns - s->last_ns;
+        s->last_ns = now_ns;
+        farm_acknowledge(s->peer, m->u.outcome.trial);
+    }
+    hone_vec_clear(&s->peer->inbox);
+    while (s->submitted < TRIALS && s->submitted < all_done_up_to(s) + AHEAD) {
+        hone_farm_message m = farm_submit(++s->submitted, "pi4");
+        farm_send(s->peer, &m);
+    }
+}
+
+/* It dies with what it was given; the others and the search go on as if it had never been there. */
+static void dead_of_four(void **state) {
+    bool is_cut = *(const bool *)*state; /* its connection ends, or it only freezes */
+    static const char *const names[RUNNERS] = {"a", "b", "c", "d"};
+    farm_world w;
+    worker workers[RUNNERS] = {{0}};
+    farm_world_init(&w, 1, NULL);
+    search s = {.peer = farm_tuner(&w, 1, "alice")};
+    for (uint64_t i = 0; i < RUNNERS; i++)
+        workers[i].peer = join(&w, 2 + i, names[i], "llvm");
+    int64_t begin_ns = hone_clock_now(&w.clock.clock), now_ns = begin_ns;
+    s.last_ns = begin_ns;
+    while (s.done < TRIALS && now_ns - begin_ns < 60 * HONE_NS_PER_S) {
+        if (s.done >= TRIALS / 4 && workers[0].count && !workers[0].is_dead) {
+            workers[0].is_dead = true;
+            if (is_cut) hone_simnet_break(w.simnet, workers[0].peer->net);
+            hone_simnet_cut(w.simnet, workers[0].peer->net, true);
+        }
+        go_on(&s, now_ns);
+        for (size_t i = 0; i < RUNNERS; i++)
+            work_on(&workers[i], now_ns);
+        farm_run(&w, TRIAL_NS / 10);
+        now_ns = hone_clock_now(&w.clock.clock);
+    }
+    int64_t took_ns = now_ns - begin_ns;
+    size_t done = s.done;
+    farm_world_deinit(&w);
+    assert_true(workers[0].is_dead);
+    assert_int_equal(done, TRIALS);
+    /* the frozen one is noticed within 3/4 of a heartbeat behind its last sign, of which there is
+     * one each heartbeat */
+    assert_in_range(s.longest_ns, 0, 2 * FARM_HEARTBEAT_NS);
+    assert_in_range(took_ns, 0, TRIALS * TRIAL_NS / (RUNNERS - 1) + 4 * FARM_HEARTBEAT_NS);
+}
+
 /* What may bring down its runners is not passed through the farm: it moves once. */
 static void moves_once(void **state) {
     (void)state;
@@ -291,8 +405,10 @@ int main(void) {
         cmocka_unit_test(benched_and_probed),
         cmocka_unit_test(not_for_ever),
         cmocka_unit_test(benched_by_its_own_word),
-        {"silent: cut off", silent_runner, NULL, NULL, &cut   },
-        {"silent: frozen",  silent_runner, NULL, NULL, &frozen},
+        {"silent: cut off",      silent_runner, NULL, NULL, &cut   },
+        {"silent: frozen",       silent_runner, NULL, NULL, &frozen},
+        {"one of four: cut off", dead_of_four,  NULL, NULL, &cut   },
+        {"one of four: frozen",  dead_of_four,  NULL, NULL, &frozen},
         cmocka_unit_test(moves_once),
         cmocka_unit_test(target_is_part_of_a_lease),
     };
