@@ -14,6 +14,12 @@
     "nodes_modes=['BRANCH_LEQ','BRANCH_GT','LEAF','LEAF','LEAF'] nodes_truenodeids=[1,3,0,0,0] "   \
     "nodes_falsenodeids=[2,4,0,0,0] target_treeids=[0,0,0] target_nodeids=[2,3,4] "                \
     "target_ids=[0,0,0] target_weights=[10.0,1.0,2.0] "
+/* Two trees, x <= 0: their nodes 1, else 2. */
+#define NODES                                                                                      \
+    "nodes_treeids=[0,0,0,1,1,1] nodes_nodeids=[0,1,2,0,1,2] nodes_featureids=[0,0,0,0,0,0] "      \
+    "nodes_values=[0.0,0.0,0.0,0.0,0.0,0.0] nodes_modes=['BRANCH_LEQ','LEAF','LEAF','BRANCH_LEQ'," \
+    "'LEAF','LEAF'] nodes_truenodeids=[1,0,0,1,0,0] nodes_falsenodeids=[2,0,0,2,0,0] "
+#define STUMPS "node ai.onnx.ml.TreeEnsembleRegressor x -> y " NODES
 /* s: words for numbers x. */
 #define WORDS                                                                                      \
     "node ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2] values_strings=['a','bcd'] "            \
@@ -155,6 +161,34 @@ static const value_row rows[] = {
         "10,1,2"),
     ROW("the least of what trees give, 0 where none gives anything",
         "input x f32 2,1\n" TREES "n_targets=2 aggregate_function='MIN'", "2,1", "10,0,1,0"),
+    ROW("a target that no tree gives anything has no base, as in onnxruntime",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,1,0] target_nodeids=[1,1,2] "
+        "target_ids=[0,1,0] target_weights=[5.0,-3.0,-7.0] n_targets=2 base_values=[10.0,11.0]",
+        "-1,1", "15,8,3,0"),
+    ROW("nor has the mean, or the least",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,1] target_nodeids=[1,1] target_ids=[0,1] "
+        "target_weights=[5.0,-3.0] n_targets=2 base_values=[10.0,11.0] "
+        "aggregate_function='AVERAGE'",
+        "-1,1", "12.5,9.5,0,0"),
+    ROW("one target has it always",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,1] target_nodeids=[1,1] target_ids=[0,0] "
+        "target_weights=[5.0,-3.0] base_values=[10.0]",
+        "-1,1", "12,10"),
+    ROW("of one target a leaf without a weight gives 0",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,1,1] target_nodeids=[1,1,2] "
+        "target_ids=[0,0,0] target_weights=[5.0,3.0,7.0] aggregate_function='MIN'",
+        "-1,1", "3,0"),
+    ROW("the label is that of a class that a tree gives something",
+        "input x f32 2,1\nnode ai.onnx.ml.TreeEnsembleClassifier x -> y,z " NODES
+        "class_treeids=[0,1,0] class_nodeids=[1,1,2] class_ids=[0,1,2] "
+        "class_weights=[-5.0,-3.0,-4.0] classlabels_int64s=[7,8,9]",
+        "-1,1", "8,9"),
+    ROW("or of any, where they have a base",
+        "input x f32 2,1\nnode ai.onnx.ml.TreeEnsembleClassifier x -> y,z " NODES
+        "class_treeids=[0,1,0] class_nodeids=[1,1,2] class_ids=[0,1,2] "
+        "base_values=[-1.0,-2.0,-3.0] "
+        "class_weights=[-5.0,-3.0,-4.0] classlabels_int64s=[7,8,9]",
+        "-1,1", "9,7"),
     ROW("two classes, of whose weights none is negative, through a function",
         "input x f32 2,1\nnode ai.onnx.ml.TreeEnsembleClassifier x -> z,y nodes_treeids=[0,0,0] "
         "nodes_nodeids=[0,1,2] nodes_featureids=[0,0,0] nodes_values=[0.0,0.0,0.0] "

@@ -170,67 +170,145 @@ static hone_status find_leaves(onnx_reader *r, const onnx_forest *f, hone_garg *
 
 /* ---- weights ---- */
 
+/* By place and target; those that leaves give. */
+typedef struct weight_list {
+    int64_t targets, places; /* the last place is that of no leaf */
+    double *weights;
+    bool *are_given;
+} weight_list;
+
 static double joined(int64_t aggregate, double a, double b) {
     return aggregate == ONNX_TREE_MIN   ? (b < a ? b : a)
            : aggregate == ONNX_TREE_MAX ? (b > a ? b : a)
                                         : a + b;
 }
 
-/* [nodes and one that gives nothing, targets], and which of them are given. */
-static hone_status weight_tables(onnx_reader *r, const onnx_forest *f, uint32_t count,
-                                 const onnx_leaf *leaves, int64_t targets, int64_t aggregate,
-                                 hone_garg *out, hone_garg *out_given) {
-    if (targets < 1 || targets > MOST_WEIGHTS / (int64_t)f->count)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld targets of %u nodes", (long long)targets,
-                          f->count);
-    const int64_t places = (int64_t)f->count + 1, size = places * targets;
-    double *table = hone_arena_zalloc(r->arena, (size_t)size * sizeof *table);
-    double *given = hone_arena_zalloc(r->arena, (size_t)size * sizeof *given);
-    if (!table || !given) return HONE_NO_MEMORY("model");
-    const double none = aggregate == ONNX_TREE_MIN   ? (double)INFINITY
-                        : aggregate == ONNX_TREE_MAX ? -(double)INFINITY
-                                                     : 0;
-    for (int64_t i = 0; i < size; i++)
-        table[i] = none;
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t target = leaves[i].target, at = leaves[i].place * targets + target;
-        if (target < 0 || target >= targets)
-            return HONE_ERROR(HONE_CODE_INVALID, "weight %u is for target %lld of %lld", i,
-                              (long long)target, (long long)targets);
-        table[at] = joined(aggregate, table[at], leaves[i].weight);
-        given[at] = 1;
-    }
-    HONE_TRY(onnx_number_table(r, f->dtype, places, targets, table, out));
-    return onnx_number_table(r, HONE_DTYPE_I8, places, targets, given, out_given);
+static double nothing_for(int64_t aggregate) {
+    return aggregate == ONNX_TREE_MIN   ? (double)INFINITY
+           : aggregate == ONNX_TREE_MAX ? -(double)INFINITY
+                                        : 0;
 }
 
-/* The least or greatest over the trees; 0 where no tree gives anything. */
-static hone_status take_extreme(onnx_reader *r, const char *op, hone_garg weights, hone_garg given,
-                                hone_garg *out) {
-    hone_garg zero;
+/* What a leaf does not give counts as 0 where there is one target alone, as in onnxruntime. */
+static void give_zeros(const onnx_forest *f, weight_list *w) {
+    for (uint32_t i = 0; i < f->count && w->targets == 1; i++) {
+        if (f->modes[i] != ONNX_TREE_LEAF || w->are_given[i]) continue;
+        w->weights[i] = 0;
+        w->are_given[i] = true;
+    }
+}
+
+static hone_status list_weights(onnx_reader *r, const onnx_forest *f, uint32_t count,
+                                const onnx_leaf *leaves, int64_t aggregate, weight_list *w) {
+    if (w->targets < 1 || w->targets > MOST_WEIGHTS / (int64_t)f->count)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld targets of %u nodes", (long long)w->targets,
+                          f->count);
+    w->places = (int64_t)f->count + 1;
+    const size_t size = (size_t)(w->places * w->targets);
+    w->weights = hone_arena_alloc(r->arena, size * sizeof *w->weights);
+    w->are_given = hone_arena_zalloc(r->arena, size);
+    if (!w->weights || !w->are_given) return HONE_NO_MEMORY("model");
+    for (size_t i = 0; i < size; i++)
+        w->weights[i] = nothing_for(aggregate);
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t target = leaves[i].target, at = leaves[i].place * w->targets + target;
+        if (target < 0 || target >= w->targets)
+            return HONE_ERROR(HONE_CODE_INVALID, "weight %u is for target %lld of %lld", i,
+                              (long long)target, (long long)w->targets);
+        w->weights[at] = joined(aggregate, w->weights[at], leaves[i].weight);
+        w->are_given[at] = true;
+    }
+    give_zeros(f, w);
+    return HONE_OK;
+}
+
+/* ---- what no leaf gives ---- */
+
+typedef struct walk {
+    const onnx_forest *f;
+    const weight_list *w;
+    int64_t *stack;
+    uint32_t *seen, number; /* nodes by the number of the walk that saw them last */
+} walk;
+
+/* Does each leaf of the tree give the target something? */
+static bool gives_always(walk *k, int64_t root, int64_t target) {
+    uint32_t depth = 0;
+    k->number++;
+    k->stack[depth++] = root;
+    while (depth) {
+        const int64_t node = k->stack[--depth];
+        if (k->f->modes[node] == ONNX_TREE_LEAF) {
+            if (!k->w->are_given[node * k->w->targets + target]) return false;
+            continue;
+        }
+        const int64_t next[] = {k->f->yes[node], k->f->no[node]};
+        for (size_t i = 0; i < HONE_COUNT(next); i++) {
+            if (k->seen[next[i]] == k->number) continue;
+            k->seen[next[i]] = k->number;
+            k->stack[depth++] = next[i];
+        }
+    }
+    return true;
+}
+
+/* Each target is given something by a tree, whatever a row is like. */
+static hone_status are_all_given(onnx_reader *r, const onnx_forest *f, const weight_list *w,
+                                 bool *out) {
+    walk k = {.f = f, .w = w};
+    k.stack = hone_arena_alloc(r->arena, ((size_t)f->count + 1) * sizeof *k.stack);
+    k.seen = hone_arena_zalloc(r->arena, f->count * sizeof *k.seen);
+    if (!k.stack || !k.seen) return HONE_NO_MEMORY("model");
+    *out = true;
+    for (int64_t target = 0; target < w->targets && *out; target++) {
+        bool is_given = false;
+        for (uint32_t i = 0; i < f->trees && !is_given; i++)
+            is_given = gives_always(&k, f->roots[i], target);
+        *out = is_given;
+    }
+    return HONE_OK;
+}
+
+/* Which targets the leaves `at` give something, [rows, targets]; NONE: all, always. */
+static hone_status find_given(onnx_reader *r, const onnx_forest *f, const weight_list *w,
+                              hone_garg at, hone_garg *out) {
+    bool are_all;
     const int64_t trees[] = {0, 2};
     hone_attr axis = {"axis", onnx_ints_value(r, HONE_COUNT(trees), trees)};
-    HONE_TRY(onnx_emit(r, op, 1, &weights, 1, &axis, out));
-    HONE_TRY(onnx_emit(r, "max", 1, &given, 1, &axis, &given));
-    HONE_TRY(onnx_with_scalar(r, "not_equal", given, 0, &given));
-    HONE_TRY(onnx_scalar_like(r, out, 0, &zero));
-    return onnx_emit_where(r, given, *out, zero, out);
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    HONE_TRY(are_all_given(r, f, w, &are_all));
+    if (are_all) return HONE_OK;
+    const size_t size = (size_t)(w->places * w->targets);
+    double *numbers = hone_arena_alloc(r->arena, size * sizeof *numbers);
+    if (!numbers) return HONE_NO_MEMORY("model");
+    for (size_t i = 0; i < size; i++)
+        numbers[i] = w->are_given[i];
+    HONE_TRY(onnx_number_table(r, HONE_DTYPE_I8, w->places, w->targets, numbers, out));
+    HONE_TRY(onnx_emit_take(r, *out, at, 0, out));
+    HONE_TRY(onnx_emit(r, "max", 1, out, 1, &axis, out));
+    return onnx_with_scalar(r, "not_equal", *out, 0, out);
 }
+
+/* ---- scores ---- */
 
 hone_status onnx_forest_scores(onnx_reader *r, const onnx_forest *f, uint32_t count,
                                const onnx_leaf *leaves, int64_t targets, int64_t aggregate,
-                               hone_garg *out) {
-    hone_garg at, weights, given;
+                               hone_garg *out, hone_garg *out_given) {
+    hone_garg at, table, zero;
+    weight_list w = {.targets = targets};
     const int64_t trees[] = {0, 2};
     hone_attr axis = {"axis", onnx_ints_value(r, HONE_COUNT(trees), trees)};
-    HONE_TRY(weight_tables(r, f, count, leaves, targets, aggregate, &weights, &given));
+    const bool is_extreme = aggregate == ONNX_TREE_MIN || aggregate == ONNX_TREE_MAX;
+    const char *op = !is_extreme ? "sum" : aggregate == ONNX_TREE_MIN ? "min" : "max";
+    HONE_TRY(list_weights(r, f, count, leaves, aggregate, &w));
+    HONE_TRY(onnx_number_table(r, f->dtype, w.places, targets, w.weights, &table));
     HONE_TRY(find_leaves(r, f, &at));
-    HONE_TRY(onnx_emit_take(r, weights, at, 0, &weights));
-    if (aggregate == ONNX_TREE_MIN || aggregate == ONNX_TREE_MAX) {
-        HONE_TRY(onnx_emit_take(r, given, at, 0, &given));
-        return take_extreme(r, aggregate == ONNX_TREE_MIN ? "min" : "max", weights, given, out);
-    }
-    HONE_TRY(onnx_emit(r, "sum", 1, &weights, 1, &axis, out));
-    if (aggregate == ONNX_TREE_SUM) return HONE_OK;
-    return onnx_with_scalar(r, "divide", *out, (double)f->trees, out);
+    HONE_TRY(find_given(r, f, &w, at, out_given));
+    HONE_TRY(onnx_emit_take(r, table, at, 0, out));
+    HONE_TRY(onnx_emit(r, op, 1, out, 1, &axis, out));
+    if (aggregate == ONNX_TREE_MEAN)
+        return onnx_with_scalar(r, "divide", *out, (double)f->trees, out);
+    if (!is_extreme || out_given->kind == HONE_GARG_NONE) return HONE_OK;
+    HONE_TRY(onnx_scalar_like(r, out, 0, &zero));
+    return onnx_emit_where(r, *out_given, *out, zero, out);
 }

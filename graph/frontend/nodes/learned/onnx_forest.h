@@ -30,9 +30,12 @@ typedef struct onnx_leaf {
     double weight;
 } onnx_leaf;
 
-/* [rows, targets], of input 0; a target that no leaf gives anything is 0. */
+/* [rows, targets], of input 0; a target that no leaf gives anything is 0. out_given: the truth of
+ * each, whether one does; NONE: all are given something, always. Where there is one target alone, a
+ * leaf without a weight gives it 0. */
 HONE_NODISCARD hone_status onnx_forest_scores(onnx_reader *r, const onnx_forest *f, uint32_t count,
                                               const onnx_leaf *leaves, int64_t targets,
-                                              int64_t aggregate, hone_garg *out);
+                                              int64_t aggregate, hone_garg *out,
+                                              hone_garg *out_given);
 
 #endif

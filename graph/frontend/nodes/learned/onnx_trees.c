@@ -162,41 +162,56 @@ static hone_status read_weights(onnx_reader *r, const nodes *n, const char *stem
     return HONE_OK;
 }
 
-/* Results are float32, whatever the input is. */
-static hone_status add_base(onnx_reader *r, const onnx_forest *f, int64_t targets, hone_garg *io) {
+/* What is added to the scores of a file, [targets]; NONE: nothing. */
+static hone_status read_base(onnx_reader *r, const onnx_forest *f, int64_t targets,
+                             hone_garg *out) {
     const double *base;
     uint32_t count;
-    hone_garg table;
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
     HONE_TRY(onnx_attr_doubles(r, "base_values", &base, &count));
     if (count && count != targets)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%u base values for %lld targets", count,
                           (long long)targets);
-    if (count) {
-        HONE_TRY(onnx_number_table(r, f->dtype, 0, count, base, &table));
-        HONE_TRY(onnx_emit2(r, "add", *io, table, io));
-    }
-    return onnx_emit_cast(r, *io, HONE_DTYPE_F32, io);
+    return count ? onnx_number_table(r, f->dtype, 0, count, base, out) : HONE_OK;
 }
 
+/* Scores with their base, and which of them count: those that a tree gives something, and all that
+ * have a base. Results are float32, whatever the input is. */
 static hone_status scores_of(onnx_reader *r, const nodes *n, uint32_t count,
-                             const onnx_leaf *leaves, int64_t targets, int64_t aggregate,
-                             hone_garg *out) {
-    HONE_TRY(onnx_forest_scores(r, &n->forest, count, leaves, targets, aggregate, out));
-    return add_base(r, &n->forest, targets, out);
+                             const onnx_leaf *leaves, int64_t targets, hone_garg *out,
+                             hone_garg *out_counting) {
+    hone_garg base;
+    HONE_TRY(onnx_forest_scores(r, &n->forest, count, leaves, targets, ONNX_TREE_SUM, out,
+                                out_counting));
+    HONE_TRY(read_base(r, &n->forest, targets, &base));
+    if (base.kind != HONE_GARG_NONE) {
+        HONE_TRY(onnx_emit2(r, "add", *out, base, out));
+        out_counting->kind = HONE_GARG_NONE;
+    }
+    return onnx_emit_cast(r, *out, HONE_DTYPE_F32, out);
 }
 
 /* ---- operators of one list ---- */
 
+/* A target that no tree gives anything has no base either, as in onnxruntime: it is 0. */
 static hone_status regress(onnx_reader *r, nodes *n, hone_garg *out) {
     static const char *const words[] = {"AVERAGE", "SUM", "MIN", "MAX", NULL};
     onnx_leaf *leaves;
     int64_t targets;
     uint32_t aggregate, count;
+    hone_garg given, base, zero;
     HONE_TRY(onnx_attr_int(r, "n_targets", 1, &targets));
     HONE_TRY(onnx_attr_word(r, "aggregate_function", words[ONNX_TREE_SUM], words, &aggregate));
     HONE_TRY(read_nodes(r, n));
     HONE_TRY(read_weights(r, n, "target", &count, &leaves));
-    HONE_TRY(scores_of(r, n, count, leaves, targets, aggregate, out));
+    HONE_TRY(onnx_forest_scores(r, &n->forest, count, leaves, targets, aggregate, out, &given));
+    HONE_TRY(read_base(r, &n->forest, targets, &base));
+    if (base.kind != HONE_GARG_NONE) {
+        HONE_TRY(onnx_emit2(r, "add", *out, base, out));
+        HONE_TRY(onnx_scalar_like(r, out, 0, &zero));
+        if (given.kind != HONE_GARG_NONE) HONE_TRY(onnx_emit_where(r, given, *out, zero, out));
+    }
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F32, out));
     return onnx_post_transform(r, out);
 }
 
@@ -204,10 +219,10 @@ static hone_status regress(onnx_reader *r, nodes *n, hone_garg *out) {
 static hone_status classify_one(onnx_reader *r, const nodes *n, uint32_t count, onnx_leaf *leaves,
                                 hone_garg labels, hone_garg *out) {
     bool is_first = leaves[0].target == 0, are_mixed = false;
-    hone_garg scores, score;
+    hone_garg scores, score, counting;
     for (uint32_t i = 0; i < count; i++)
         are_mixed |= leaves[i].weight < 0;
-    HONE_TRY(scores_of(r, n, count, leaves, is_first ? 1 : 2, ONNX_TREE_SUM, &scores));
+    HONE_TRY(scores_of(r, n, count, leaves, is_first ? 1 : 2, &scores, &counting));
     score = scores;
     if (!is_first) HONE_TRY(onnx_emit_slice(r, scores, 1, 1, 2, &score));
     HONE_TRY(onnx_two_classes(r, score, labels, are_mixed ? 0 : 0.5, are_mixed, out));
@@ -216,10 +231,21 @@ static hone_status classify_one(onnx_reader *r, const nodes *n, uint32_t count, 
     return onnx_post_transform(r, &out[1]);
 }
 
+/* The label of the best of the scores that count; where none does, the first. */
+static hone_status label_of(onnx_reader *r, hone_garg scores, hone_garg counting, hone_garg labels,
+                            hone_garg *out) {
+    hone_garg least;
+    if (counting.kind != HONE_GARG_NONE) {
+        HONE_TRY(onnx_scalar_like(r, &scores, -HUGE_VAL, &least));
+        HONE_TRY(onnx_emit_where(r, counting, scores, least, &scores));
+    }
+    return onnx_best_label(r, scores, labels, out);
+}
+
 static hone_status classify(onnx_reader *r, nodes *n, hone_garg *out) {
     onnx_leaf *leaves;
     uint32_t classes, count;
-    hone_garg labels;
+    hone_garg labels, counting;
     HONE_TRY(onnx_class_labels(r, "classlabels_int64s", &labels, &classes));
     HONE_TRY(read_nodes(r, n));
     HONE_TRY(read_weights(r, n, "class", &count, &leaves));
@@ -227,8 +253,8 @@ static hone_status classify(onnx_reader *r, nodes *n, hone_garg *out) {
     for (uint32_t i = 0; i < count; i++)
         is_one &= leaves[i].target == leaves[0].target;
     if (is_one) return classify_one(r, n, count, leaves, labels, out);
-    HONE_TRY(scores_of(r, n, count, leaves, classes, ONNX_TREE_SUM, &out[1]));
-    HONE_TRY(onnx_best_label(r, out[1], labels, &out[0]));
+    HONE_TRY(scores_of(r, n, count, leaves, classes, &out[1], &counting));
+    HONE_TRY(label_of(r, out[1], counting, labels, &out[0]));
     return onnx_post_transform(r, &out[1]);
 }
 
@@ -392,6 +418,7 @@ static hone_status convert_ensemble(onnx_reader *r, hone_garg *out) {
     onnx_leaf *leaves;
     const hone_sinfo *info;
     int64_t targets, aggregate, transform;
+    hone_garg given;
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_input_info(r, 0, &info));
     const hone_dtype dtype = info->dtype;
@@ -405,7 +432,7 @@ static hone_status convert_ensemble(onnx_reader *r, hone_garg *out) {
     HONE_TRY(fill_nodes(r, &e));
     HONE_TRY(fill_roots(r, &e));
     HONE_TRY(read_leaves(r, &e, &leaves));
-    HONE_TRY(onnx_forest_scores(r, &e.forest, e.leaves, leaves, targets, aggregate, out));
+    HONE_TRY(onnx_forest_scores(r, &e.forest, e.leaves, leaves, targets, aggregate, out, &given));
     HONE_TRY(onnx_transform_by(r, transform, out));
     return onnx_emit_cast(r, *out, dtype, out);
 }
