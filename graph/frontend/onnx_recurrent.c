@@ -178,13 +178,13 @@ static hone_status initial(const onnx_cell *c, uint32_t input, int64_t d, hone_g
     return pick(c->r, x, d, out);
 }
 
-/* The length of each sequence, [batch, 1]; NONE: all are as long as the data. */
+/* The length of each sequence, [batch, 1], none longer than the data; NONE: all are as long. */
 static hone_status read_lengths(const onnx_cell *c, hone_garg *out) {
     onnx_reader *r = c->r;
     const hone_expr *shape[] = {c->batch, hone_extent_int(&r->ir, 1)};
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     if (!onnx_has_input(r, 4)) return HONE_OK;
-    HONE_TRY(onnx_emit_cast(r, r->inputs[4], HONE_DTYPE_I64, out));
+    HONE_TRY(onnx_emit_within(r, r->inputs[4], hone_extent_add(&r->ir, c->length, 1), out));
     return onnx_emit_reshape(r, *out, 2, shape, out);
 }
 

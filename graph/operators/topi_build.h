@@ -73,6 +73,9 @@ const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr
 /* A computed index as te's index type: negative ones count from the end, and what is outside stays
  * outside. */
 const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent);
+/* A computed index that does not count from the end, as te's index type: one that is negative, or
+ * beyond the extent, stays outside. */
+const hone_expr *hone_topi_index(hone_topi *t, const hone_expr *index, const hone_expr *extent);
 /* A stage over the output's shape. */
 void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
 /* A copy of the first argument with `before` and `after` elements of `value` around each dimension

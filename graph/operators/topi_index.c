@@ -14,7 +14,8 @@ static const hone_expr *limited(hone_topi *t, const hone_expr *place, const hone
     return hone_expr_binary(ir, HONE_OP_MIN, from, extent);
 }
 
-const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent) {
+static const hone_expr *as_place(hone_topi *t, const hone_expr *place, const hone_expr *extent,
+                                 bool from_end) {
     hone_ir *ir = &t->te->ir;
     if (!place || !extent) return NULL;
     bool is_signed = hone_dtype_is_int(place->dtype);
@@ -29,13 +30,21 @@ const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hon
     place = hone_expr_cast(ir, dtype, place);
     const hone_expr *end = hone_expr_cast(ir, dtype, extent);
     if (!place || !end) return NULL;
-    if (is_signed) {
+    if (is_signed && from_end) {
         const hone_expr *zero = hone_expr_int(ir, dtype, 0);
         place = hone_expr_select(ir, hone_expr_binary(ir, HONE_OP_LT, place, zero),
                                  hone_expr_add(ir, place, end), place);
     }
     if (is_wide && place) place = limited(t, place, end);
     return hone_expr_cast(ir, t->te->index, place);
+}
+
+const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent) {
+    return as_place(t, place, extent, true);
+}
+
+const hone_expr *hone_topi_index(hone_topi *t, const hone_expr *index, const hone_expr *extent) {
+    return as_place(t, index, extent, false);
 }
 
 /* ---- gather ---- */

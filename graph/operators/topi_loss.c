@@ -3,7 +3,7 @@
 
 #include "graph/operators/topi_build.h"
 
-/* One target: is it counted, and its class, within the classes whatever the number is. */
+/* One target: is it counted, and the place of its class, the first where it is not. */
 typedef struct target {
     const hone_expr *is_counted, *class;
 } target;
@@ -17,10 +17,9 @@ static target target_at(hone_topi *t, const hone_expr *const *axes) {
     const hone_expr *wide = hone_expr_cast(ir, HONE_DTYPE_I64, number);
     const hone_expr *is_counted =
         hone_expr_binary(ir, HONE_OP_NE, wide, hone_expr_int(ir, HONE_DTYPE_I64, ignored));
-    const hone_expr *class = hone_expr_cast(ir, t->te->index, number);
-    class = hone_expr_binary(ir, HONE_OP_MAX, class, zero);
-    class = hone_expr_binary(ir, HONE_OP_MIN, class, hone_topi_add_int(t, classes, -1));
-    return (target){is_counted, class};
+    const hone_expr *class = hone_topi_place(t, number, classes);
+    if (!class) return (target){0};
+    return (target){is_counted, hone_expr_select(ir, is_counted, class, zero)};
 }
 
 static const hone_expr *weight_of(hone_topi *t, target of, hone_dtype dtype) {

@@ -129,7 +129,7 @@ static const hone_expr *taken_place(hone_topi *t, const hone_expr *place, const 
     hone_ir *ir = &t->te->ir;
     const char *mode = hone_attrs_string(&t->bind->attrs, "mode", "fast");
     if (!place || !extent) return NULL;
-    if (strcmp(mode, "fast") == 0) return hone_expr_cast(ir, t->te->index, place);
+    if (strcmp(mode, "fast") == 0) return hone_topi_index(t, place, extent);
     if (strcmp(mode, "signed") == 0) return hone_topi_place(t, place, extent);
     hone_dtype dtype = place->dtype.bits > t->te->index.bits ? place->dtype : t->te->index;
     place = hone_expr_cast(ir, dtype, place);

@@ -176,11 +176,8 @@ static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hon
     return all;
 }
 
-/* The image of a region; what is none is held within them. */
 static const hone_expr *image_of(hone_topi *t, const hone_expr *row) {
-    const hone_expr *image = hone_expr_cast(&t->te->ir, t->te->index, hone_topi_load(t, 2, &row));
-    image = hone_topi_op(t, HONE_OP_MAX, image, hone_te_int(t->te, 0));
-    return hone_topi_op(t, HONE_OP_MIN, image, hone_topi_add_int(t, t->shapes[0][0], -1));
+    return hone_topi_index(t, hone_topi_load(t, 2, &row), t->shapes[0][0]);
 }
 
 static double attr_number(const hone_topi *t, const char *key, double fallback) {

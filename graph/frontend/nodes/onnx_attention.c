@@ -255,15 +255,18 @@ static hone_status read_past(onnx_reader *r, onnx_attention *a) {
     return HONE_OK;
 }
 
-/* How many keys of each of the batch count: [batch, 1, 1, 1]. */
+/* How many keys of each of the batch count, at most all: [batch, 1, 1, 1]. */
 static hone_status read_lengths(onnx_reader *r, onnx_attention *a) {
-    const hone_sinfo *info;
+    const hone_sinfo *info, *k;
     if (!onnx_has_input(r, 6)) return HONE_OK;
     HONE_TRY(onnx_input_info(r, 6, &info));
     if (info->rank != 1 || onnx_has_input(r, 4))
         return HONE_ERROR(HONE_CODE_INVALID, "lengths (input 6) must be a vector, without a past");
     const hone_expr *one = hone_extent_int(&r->ir, 1), *shape[] = {info->shape[0], one, one, one};
-    return onnx_emit_reshape(r, r->inputs[6], 4, shape, &a->lengths);
+    HONE_TRY(onnx_info(r, &a->k, &k));
+    HONE_TRY(
+        onnx_emit_within(r, r->inputs[6], hone_extent_add(&r->ir, k->shape[2], 1), &a->lengths));
+    return onnx_emit_reshape(r, a->lengths, 4, shape, &a->lengths);
 }
 
 static hone_status read_attention(onnx_reader *r, onnx_attention *a) {

@@ -56,18 +56,19 @@ static hone_status convert_scatter_nd(onnx_reader *r, hone_garg *out) {
 static hone_status cache_places(onnx_reader *r, const hone_sinfo *cache, const hone_sinfo *update,
                                 int32_t axis, bool is_circular, hone_garg *out) {
     const hone_expr *shape[HONE_MAX_RANK];
-    hone_garg first, target[2];
+    hone_garg size, first, is_before = {.kind = HONE_GARG_NONE}, target[2];
     HONE_TRY(onnx_places(r, update->shape[axis], update->rank, axis, out));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &cache->shape[axis], &size));
     if (onnx_has_input(r, 2)) {
         for (int32_t d = 0; d < update->rank; d++)
             shape[d] = d ? hone_extent_int(&r->ir, 1) : update->shape[0];
         HONE_TRY(onnx_emit_reshape(r, r->inputs[2], (uint32_t)update->rank, shape, &first));
+        HONE_TRY(onnx_with_scalar(r, "less", first, 0, &is_before));
         HONE_TRY(onnx_emit2(r, "add", *out, first, out));
     }
-    if (is_circular) {
-        HONE_TRY(onnx_sizes_tensor(r, 1, &cache->shape[axis], &first));
-        HONE_TRY(onnx_emit2(r, "floor_mod", *out, first, out));
-    }
+    if (is_circular) HONE_TRY(onnx_emit2(r, "floor_mod", *out, size, out));
+    if (is_before.kind != HONE_GARG_NONE) /* no place of the cache: an index out of range */
+        HONE_TRY(onnx_emit_where(r, is_before, size, *out, out));
     target[0] = *out;
     HONE_TRY(onnx_make_ints(r, (uint32_t)update->rank, update->shape, 1, &target[1]));
     return onnx_emit(r, "broadcast_to", 2, target, 0, NULL, out);
@@ -224,7 +225,7 @@ static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
 }
 
 /* x where it lies in the sequence of its batch, from behind: the place t is length - 1 - t there,
- * else t. */
+ * else t. A length is from 0 to what the axis has. */
 static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data, *lengths;
     int64_t time, batch;
@@ -244,7 +245,8 @@ static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
     for (int32_t d = 0; d < data->rank; d++)
         shape[d] = d == batch ? lengths->shape[0] : hone_extent_int(&r->ir, 1);
     HONE_TRY(onnx_places(r, data->shape[time], data->rank, (int32_t)time, &place));
-    HONE_TRY(onnx_emit_cast(r, r->inputs[1], HONE_DTYPE_I64, &length));
+    HONE_TRY(
+        onnx_emit_within(r, r->inputs[1], hone_extent_add(&r->ir, data->shape[time], 1), &length));
     HONE_TRY(onnx_emit_reshape(r, length, (uint32_t)data->rank, shape, &length));
     HONE_TRY(onnx_emit2(r, "less", place, length, &is_inside));
     HONE_TRY(onnx_with_scalar(r, "subtract", length, 1, &from_behind));

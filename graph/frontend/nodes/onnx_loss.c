@@ -1,19 +1,21 @@
 /* graph/frontend/nodes/onnx_loss.c - losses. */
 #include "graph/frontend/nodes/onnx_nodes.h"
 
+/* What no target of an index is; the operator's own default is -100, the standard has none. */
+#define NONE_IGNORED INT32_MIN
+
 /* The loss of log-probabilities; args: predictions, targets, weights or NONE. */
 static hone_status emit_nll(onnx_reader *r, const hone_garg *args, hone_garg *out) {
     char reduction[64];
     int64_t ignored;
     HONE_TRY(onnx_attr_text(r, "reduction", "mean", reduction));
-    HONE_TRY(onnx_attr_int(r, "ignore_index", -100, &ignored));
+    HONE_TRY(onnx_attr_int(r, "ignore_index", NONE_IGNORED, &ignored));
     hone_attr attrs[] = {
         {"reduction", onnx_text_value(r, reduction)},
         {"ignore_index",           HONE_VALUE_OF_INT(ignored)              }
     };
     uint32_t count = args[2].kind == HONE_GARG_NONE ? 2 : 3;
-    uint32_t attr_count = onnx_attr(r, "ignore_index") ? 2 : 1;
-    return onnx_emit(r, "nn.nll_loss", count, args, attr_count, attrs, out);
+    return onnx_emit(r, "nn.nll_loss", count, args, HONE_COUNT(attrs), attrs, out);
 }
 
 static hone_garg weights_of(const onnx_reader *r) {

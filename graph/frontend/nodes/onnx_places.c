@@ -178,6 +178,7 @@ static hone_status convert_max_unpool(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_make_ints(r, 1, &all, 1, &target[1]));
     HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &args[0]));
     HONE_TRY(onnx_emit1(r, "flatten", r->inputs[1], &args[1]));
+    HONE_TRY(onnx_emit_no_negative(r, args[1], all, &args[1]));
     HONE_TRY(onnx_emit1(r, "flatten", r->inputs[0], &args[2]));
     HONE_TRY(onnx_emit(r, "scatter_elements", 3, args, 0, NULL, out));
     HONE_TRY(onnx_emit_reshape(r, *out, rank, shape, out));

@@ -64,6 +64,21 @@ hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_
     return onnx_emit(r, "take", 2, args, 1, &attr, out);
 }
 
+hone_status onnx_emit_within(onnx_reader *r, hone_garg x, const hone_expr *extent, hone_garg *out) {
+    hone_garg places;
+    HONE_TRY(onnx_places(r, extent, 1, 0, &places));
+    return onnx_emit_take(r, places, x, 0, out);
+}
+
+hone_status onnx_emit_no_negative(onnx_reader *r, hone_garg x, const hone_expr *extent,
+                                  hone_garg *out) {
+    hone_garg is_negative, outside;
+    HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_I64, &x));
+    HONE_TRY(onnx_with_scalar(r, "less", x, 0, &is_negative));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &extent, &outside));
+    return onnx_emit_where(r, is_negative, outside, x, out);
+}
+
 hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_info(r, &x, &info));

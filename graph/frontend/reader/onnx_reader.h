@@ -256,6 +256,13 @@ hone_status onnx_emit_where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone
 /* x at these places along the axis. */
 hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
                            hone_garg *out);
+/* Whole numbers from 0 to extent - 1, as int64; another one is an index out of range when the model
+ * runs. */
+hone_status onnx_emit_within(onnx_reader *r, hone_garg x, const hone_expr *extent, hone_garg *out);
+/* Places of an operator that has them count from the end where they are negative, which these may
+ * not: they become `extent`, which is no place. int64, with a dimension at least. */
+hone_status onnx_emit_no_negative(onnx_reader *r, hone_garg x, const hone_expr *extent,
+                                  hone_garg *out);
 /* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */
 hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *const *exprs,
                            int32_t rank, hone_garg *out);

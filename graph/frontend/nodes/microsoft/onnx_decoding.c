@@ -265,6 +265,7 @@ static hone_status convert_repeats(onnx_reader *r, hone_garg *out) {
     args[0] = out[0] = r->inputs[1];
     if (hone_expr_is_int(windows) && windows->u.i < 1) return HONE_OK;
     HONE_TRY(tokens_at(r, windows, size - 1, &args[1]));
+    HONE_TRY(onnx_emit_no_negative(r, args[1], scores->shape[1], &args[1]));
     HONE_TRY(begin_alike(r, windows, size, &is_it));
     HONE_TRY(onnx_scalar(r, scores->dtype, -HUGE_VAL, &choice[0]));
     HONE_TRY(onnx_scalar(r, scores->dtype, HUGE_VAL, &choice[1])); /* the least of it and a score */

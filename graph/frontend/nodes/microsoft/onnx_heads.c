@@ -44,6 +44,16 @@ static hone_status within_ends(onnx_reader *r, hone_garg lists, const hone_sinfo
     return onnx_emit2(r, "logical_and", *out, begins, out);
 }
 
+/* Ends of keys, or behind them; one that is negative is an index out of range. */
+static hone_status end_of_keys(onnx_reader *r, hone_garg ends, const hone_expr *keys,
+                               hone_garg *out) {
+    hone_garg most;
+    HONE_TRY(onnx_emit_cast(r, ends, HONE_DTYPE_I64, out));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &keys, &most));
+    HONE_TRY(onnx_emit2(r, "minimum", *out, most, out));
+    return onnx_emit_within(r, *out, hone_extent_add(&r->ir, keys, 1), out);
+}
+
 /* Which keys count, by the form of the mask: true where they do. */
 static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attention *a,
                              hone_garg *out) {
@@ -58,7 +68,7 @@ static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attentio
     if (mask->rank == 1 && hone_extent_same(mask->shape[0], k->shape[0])) { /* how many */
         const hone_expr *shape[] = {mask->shape[0], one, one, one};
         HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
-        HONE_TRY(onnx_emit_cast(r, r->inputs[input], HONE_DTYPE_I64, &ends));
+        HONE_TRY(end_of_keys(r, r->inputs[input], k->shape[2], &ends));
         HONE_TRY(onnx_emit_reshape(r, ends, 4, shape, &ends));
         return onnx_emit2(r, "less", places, ends, out);
     }
@@ -351,20 +361,35 @@ static hone_status take_grouped(onnx_reader *r, grouped *g) {
     return onnx_split_heads(r, v, g->served, &g->a.v);
 }
 
+/* As many as there are in total: at least 1, and at most the past and what is new. */
+static hone_status read_total(onnx_reader *r, const hone_expr *now, hone_garg *out) {
+    const hone_sinfo *past;
+    const hone_expr *most = now;
+    if (onnx_has_input(r, 3)) {
+        HONE_TRY(onnx_input_info(r, 3, &past));
+        if (past->rank == 4) most = hone_extent_sum(&r->ir, past->shape[2], now);
+    }
+    HONE_TRY(onnx_emit_cast(r, r->inputs[6], HONE_DTYPE_I64, out));
+    HONE_TRY(onnx_with_scalar(r, "subtract", *out, 1, out));
+    HONE_TRY(onnx_emit_within(r, *out, most, out));
+    return onnx_with_scalar(r, "add", *out, 1, out);
+}
+
 /* All tokens are new where there are as many as in total: then none was there before, and those of
- * short ones of a batch end with padding. */
-static hone_status read_lengths(onnx_reader *r, grouped *g) {
-    const hone_sinfo *q, *lengths;
+ * short ones of a batch end with padding. Lengths, less 1, are places of the cache behind. */
+static hone_status read_lengths(onnx_reader *r, grouped *g, const hone_expr *behind) {
+    const hone_sinfo *q, *k, *lengths;
     hone_garg count, total, is_first, zero, choice[3];
     HONE_TRY(onnx_info(r, &g->a.q, &q));
     HONE_TRY(onnx_input_info(r, 5, &lengths));
     const hone_expr *one = hone_extent_int(&r->ir, 1);
     const hone_expr *shape[] = {q->shape[0], one, one, one};
-    HONE_TRY(onnx_emit_cast(r, r->inputs[5], HONE_DTYPE_I64, &g->ends));
+    HONE_TRY(onnx_emit_within(r, r->inputs[5], behind, &g->ends));
     HONE_TRY(onnx_emit_reshape(r, g->ends, 4, shape, &g->ends));
     HONE_TRY(onnx_with_scalar(r, "add", g->ends, 1, &g->ends));
     HONE_TRY(onnx_sizes_tensor(r, 1, &q->shape[2], &count));
-    HONE_TRY(onnx_emit_cast(r, r->inputs[6], HONE_DTYPE_I64, &total));
+    HONE_TRY(onnx_info(r, &g->a.k, &k));
+    HONE_TRY(read_total(r, k->shape[2], &total));
     HONE_TRY(onnx_emit2(r, "equal", total, count, &is_first));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
     HONE_TRY(onnx_emit2(r, "subtract", g->ends, count, &choice[2]));
@@ -460,7 +485,7 @@ static hone_status fill_cache(onnx_reader *r, const grouped *g, uint32_t past,
     return onnx_emit_where(r, is_old, old, *io, io);
 }
 
-static hone_status fill_caches(onnx_reader *r, grouped *g, const hone_expr **out_behind) {
+static hone_status measure_cache(onnx_reader *r, const grouped *g, const hone_expr **out_behind) {
     const hone_sinfo *now, *past = NULL;
     HONE_TRY(onnx_info(r, &g->a.k, &now));
     *out_behind = now->shape[2];
@@ -468,9 +493,13 @@ static hone_status fill_caches(onnx_reader *r, grouped *g, const hone_expr **out
     HONE_TRY(onnx_input_info(r, 3, &past));
     if (past->rank != 4)
         return HONE_ERROR(HONE_CODE_INVALID, "a past of %d dimensions", past->rank);
-    HONE_TRY(length_behind(r, past, now->shape[2], out_behind));
-    HONE_TRY(fill_cache(r, g, 3, *out_behind, &g->a.k));
-    return fill_cache(r, g, 4, *out_behind, &g->a.v);
+    return length_behind(r, past, now->shape[2], out_behind);
+}
+
+static hone_status fill_caches(onnx_reader *r, grouped *g, const hone_expr *behind) {
+    if (!onnx_has_input(r, 3)) return HONE_OK;
+    HONE_TRY(fill_cache(r, g, 3, behind, &g->a.k));
+    return fill_cache(r, g, 4, behind, &g->a.v);
 }
 
 /* Which keys a query sees: those up to its own place, of these a window. */
@@ -547,10 +576,11 @@ static hone_status convert_grouped(onnx_reader *r, hone_garg *out) {
     HONE_TRY(take_grouped(r, &g));
     HONE_TRY(onnx_attention_scale(r, &g.a));
     HONE_TRY(read_sink(r, &g));
-    HONE_TRY(read_lengths(r, &g));
+    HONE_TRY(measure_cache(r, &g, &behind));
+    HONE_TRY(read_lengths(r, &g, behind));
     HONE_TRY(normalise_new(r, &g));
     HONE_TRY(rotate_new(r, &g));
-    HONE_TRY(fill_caches(r, &g, &behind));
+    HONE_TRY(fill_caches(r, &g, behind));
     out[1] = g.a.k;
     out[2] = g.a.v;
     HONE_TRY(hide_others(r, &g, behind));
