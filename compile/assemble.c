@@ -77,6 +77,35 @@ static hone_status run_tool(assembly *a, const char *tool, const char *const *ar
     return st;
 }
 
+/* Adds each name that the linker says is undefined, once. */
+static void list_undefined(const char *said, hone_str *out) {
+    static const char words[] = "undefined reference to `";
+    for (const char *at = said; (at = strstr(at, words)); at++) {
+        const char *name = at + strlen(words);
+        const int length = (int)strcspn(name, "'\n");
+        hone_str quoted = {0};
+        hone_str_printf(&quoted, "'%.*s'", length, name);
+        if (!strstr(hone_str_text(out), hone_str_text(&quoted)))
+            hone_str_printf(out, "%s%s", out->length ? ", " : "", hone_str_text(&quoted));
+        hone_str_deinit(&quoted);
+    }
+}
+
+/* C text of a program may call what no library has: that is not this machine's fault. Takes st. */
+static hone_status blame_program(hone_status st) {
+    hone_str names = {0};
+    if (hone_status_code(st) == HONE_CODE_IO) list_undefined(hone_status_message(st), &names);
+    if (names.length) {
+        hone_status_free(st);
+        st = HONE_ERROR(HONE_CODE_INVALID,
+                        "C text of the program calls what neither it nor the C library has: "
+                        "undefined %s",
+                        hone_str_text(&names));
+    }
+    hone_str_deinit(&names);
+    return st;
+}
+
 #define RUN_TOOL(a, tool, ...)                                                                     \
     run_tool((a), (tool), (const char *const[]){__VA_ARGS__},                                      \
              HONE_COUNT(((const char *const[]){__VA_ARGS__})))
@@ -268,11 +297,11 @@ static hone_status link_shared(assembly *a) {
     hone_str_deinit(&script);
     HONE_TRY(st);
     HONE_TRY(write_response(a, &objects));
-    HONE_TRY(RUN_TOOL(a, "ld", "-shared", "-Bsymbolic", "-z", "noexecstack", "-z", "now", "-z",
-                      "relro", "-z", "defs", a->p->lines_dir ? "--discard-none" : "-s",
-                      "--build-id=none", "--hash-style=gnu", "--version-script", map, "-soname",
-                      soname, "-o", library, objects, "--as-needed", "-l:libm.so.6", "-l:libc.so.6",
-                      loader_option(a)));
+    HONE_TRY(blame_program(
+        RUN_TOOL(a, "ld", "-shared", "-Bsymbolic", "-z", "noexecstack", "-z", "now", "-z", "relro",
+                 "-z", "defs", a->p->lines_dir ? "--discard-none" : "-s", "--build-id=none",
+                 "--hash-style=gnu", "--version-script", map, "-soname", soname, "-o", library,
+                 objects, "--as-needed", "-l:libm.so.6", "-l:libc.so.6", loader_option(a))));
     return put_in_place(a, library, ".so");
 }
 

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/data/vec.h"
 #include "support/os/proc.h"
+
+extern char **environ;
 
 /* One stream of the child: bytes beyond max_bytes are read and dropped. */
 typedef struct stream {
@@ -75,6 +78,17 @@ static hone_status collect(hone_proc *proc, stream streams[2], const hone_clock 
     }
 }
 
+typedef HONE_VEC(const char *) word_list;
+
+/* The environment, but what programs say is read here, and not in a language of the user's. */
+static hone_status speak_c(word_list *out) {
+    static const char own[] = "LC_ALL=C";
+    bool ok = hone_vec_push(out, own);
+    for (char **at = environ; *at && ok; at++)
+        if (strncmp(*at, "LC_ALL=", 7) != 0) ok = hone_vec_push(out, *at);
+    return ok && hone_vec_push(out, NULL) ? HONE_OK : HONE_NO_MEMORY("environment of a program");
+}
+
 static hone_status run(const char *const *argv, stream streams[2], const hone_clock *clock,
                        int64_t deadline_ns, hone_proc *out_proc) {
     HONE_TRY(stream_open(&streams[0]));
@@ -84,8 +98,12 @@ static hone_status run(const char *const *argv, stream streams[2], const hone_cl
         {streams[0].write_fd, 1},
         {streams[1].write_fd, 2},
     };
-    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = 3};
-    HONE_TRY(hone_proc_spawn(&options, out_proc));
+    word_list words = {0};
+    hone_status st = speak_c(&words);
+    hone_proc_options options = {.argv = argv, .env = words.data, .fds = fds, .fd_count = 3};
+    if (!st) st = hone_proc_spawn(&options, out_proc);
+    hone_vec_deinit(&words);
+    HONE_TRY(st);
     hone_fd_close(&streams[0].write_fd);
     hone_fd_close(&streams[1].write_fd);
     return collect(out_proc, streams, clock, deadline_ns);
