@@ -73,17 +73,26 @@ hone_status hone_cli_make_up(hone_cli *cli, const hone_cli_want *wants, size_t c
 /* Whole numbers that most programs take: an index, a divisor, a shift. */
 static const int64_t plain_numbers[] = {1, 0};
 
+static bool is_whole_made_up(const hone_cli_tensor *input) {
+    return input->is_made_up && !hone_dtype_is_float(input->tensor->dtype);
+}
+
+static bool has_whole_numbers(const hone_cli_tensors *inputs) {
+    bool has_some = false;
+    for (size_t i = 0; i < inputs->count; i++)
+        has_some |= is_whole_made_up(&inputs->data[i]);
+    return has_some;
+}
+
 /* All whole numbers are `number`; false: there are none. */
 static bool refill(const hone_cli_tensors *inputs, int64_t number) {
-    bool has_whole = false;
     for (size_t i = 0; i < inputs->count; i++) {
         hone_tensor *tensor = inputs->data[i].tensor;
-        if (!inputs->data[i].is_made_up || hone_dtype_is_float(tensor->dtype)) continue;
-        has_whole = true;
+        if (!is_whole_made_up(&inputs->data[i])) continue;
         for (int64_t e = hone_tensor_count(tensor) - 1; e >= 0; e--)
             hone_tensor_set_i64(tensor, e, number);
     }
-    return has_whole;
+    return has_whole_numbers(inputs);
 }
 
 /* Takes and returns failed. */
@@ -95,11 +104,12 @@ static hone_status say_made_up(hone_status failed) {
     return st;
 }
 
-hone_status hone_cli_run_made_up(const hone_cli_tensors *inputs, hone_status (*run)(void *ctx),
-                                 void *ctx) {
+hone_status hone_cli_run_made_up(const hone_cli_tensors *inputs, bool are_final,
+                                 hone_status (*run)(void *ctx), void *ctx) {
     hone_status first = run(ctx);
     if (hone_status_code(first) != HONE_CODE_ILLEGAL) return first;
     for (size_t i = 0; i < HONE_COUNT(plain_numbers); i++) {
+        if (are_final && has_whole_numbers(inputs)) break;
         if (!refill(inputs, plain_numbers[i])) return first;
         hone_status st = run(ctx);
         bool is_over = hone_status_code(st) != HONE_CODE_ILLEGAL;

@@ -96,9 +96,10 @@ HONE_NODISCARD hone_status hone_cli_check_not_empty(const hone_cli_want *wants, 
 HONE_NODISCARD hone_status hone_cli_make_up(hone_cli *cli, const hone_cli_want *wants, size_t count,
                                             const hone_cli_list *shapes, hone_cli_tensors *set);
 /* Runs a program with the inputs that are in `inputs`: when made-up ones do not suit it (an index
- * out of range, a division by 0) with others, as long as there are; the failure then says that they
- * were made up. */
-HONE_NODISCARD hone_status hone_cli_run_made_up(const hone_cli_tensors *inputs,
+ * out of range, a division by 0) with others, as long as there are and they are not final; the
+ * failure then says that they were made up. Those of a program that is known are final: a device
+ * that does not tell of such failures must get the same. */
+HONE_NODISCARD hone_status hone_cli_run_made_up(const hone_cli_tensors *inputs, bool are_final,
                                                 hone_status (*run)(void *ctx), void *ctx);
 
 /* Makes the outputs of a compiled model. Sizes that do not follow from the inputs are those of

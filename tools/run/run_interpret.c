@@ -133,7 +133,8 @@ static hone_interp_options interpretation(hone_run_job *job) {
 
 /* What --check finds with some inputs is found. */
 static hone_status run_suited(const hone_run_job *job, hone_status (*run)(void *ctx), void *ctx) {
-    return job->o->check ? run(ctx) : hone_cli_run_made_up(&job->inputs, run, ctx);
+    return job->o->check ? run(ctx)
+                         : hone_cli_run_made_up(&job->inputs, job->suited != NULL, run, ctx);
 }
 
 typedef struct graph_run {

@@ -26,8 +26,9 @@ typedef struct hone_run_job {
     hone_cli_tensors inputs, expected;
     const hone_cli_want *suited; /* inputs of the program, with what suits it */
     size_t suited_count;
-    uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
-    hone_cli_tensors outputs;          /* results by name */
+    bool is_unsuited;         /* nothing was found that surely suits: whole numbers are 1 */
+    uint32_t line, column;    /* in the text: what could not be run; 0 = unknown */
+    hone_cli_tensors outputs; /* results by name */
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */
 } hone_run_job;
 

@@ -64,7 +64,8 @@ static hone_status run_entry(hone_run_job *job, const hone_loaded_model *model,
     HONE_TRY_GOTO(
         st, hone_cli_make_outputs(model, entry, inputs, &job->shapes, are_made_up, &outputs), done);
     HONE_TRY_GOTO(st, hone_model_call_create(model, entry, inputs, outputs, &call), done);
-    HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, run_once, call), done);
+    HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, job->suited != NULL, run_once, call),
+                  done);
     /* before timing, which repeats the call: what is updated in place changes */
     HONE_TRY_GOTO(st, keep(job, entry, inputs, outputs), done);
     if (job->o->time) st = time_call(job, call);

@@ -51,9 +51,11 @@ static hone_input_values *values_of(suiting *s, const hone_func *func, const boo
 }
 
 static hone_status ask(suiting *s, const hone_func *func, hone_input_values *values) {
-    const char *problem; /* running the program is the judge */
-    return values ? hone_func_suit_inputs(func, s->arena, values, &problem)
-                  : HONE_NO_MEMORY("made-up inputs");
+    const char *problem = NULL;
+    if (!values) return HONE_NO_MEMORY("made-up inputs");
+    HONE_TRY(hone_func_suit_inputs(func, s->arena, values, &problem));
+    s->job->is_unsuited |= problem != NULL;
+    return HONE_OK;
 }
 
 /* What several kernels want of one input; where they do not agree, the first. */
@@ -216,7 +218,13 @@ hone_status hone_run_suit_inputs(hone_run_job *job, const hone_module *module) {
 }
 
 void hone_run_suit_wants(const hone_run_job *job, hone_cli_want *wants, size_t count) {
+    static const hone_input_values ones = {
+        .span = {1, 1},
+          .is_input = true
+    };
     for (size_t i = 0; i < count; i++) {
+        if (job->is_unsuited && is_whole(wants[i].dtype) && !wants[i].is_size)
+            wants[i].suits = &ones;
         for (size_t k = 0; k < job->suited_count && !wants[i].suits; k++) {
             const hone_cli_want *found = &job->suited[k];
             bool is_it = found->name && strcmp(found->name, wants[i].name) == 0 &&

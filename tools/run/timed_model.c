@@ -78,7 +78,7 @@ hone_status hone_timed_models_try(hone_timed_model *models, size_t count) {
             ok &= hone_vec_push(&given, models[i].given.data[t]);
     }
     hone_status st =
-        ok ? hone_cli_run_made_up(&given, run_each, &all) : HONE_NO_MEMORY("timing models");
+        ok ? hone_cli_run_made_up(&given, false, run_each, &all) : HONE_NO_MEMORY("timing models");
     hone_vec_deinit(&given);
     return st;
 }
