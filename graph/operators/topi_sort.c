@@ -4,13 +4,14 @@
  * Rows are laid with the axis last, and go one of four ways to the order of their elements:
  *   insertion  few are wanted: those found so far are kept in order, and most of the others are
  *              done with after one comparison with the last of them
- *   a heap     more are wanted, but not most: the same with those found so far in a heap, whose
- *              first one is the last of them
+ *   a heap     more are wanted, but not most, or it is known how many, but not of how many: the
+ *              same with those found so far in a heap, whose first one is the last of them
  *   merging    runs of 1, 2, 4, ... that are in order become one of twice the length, to and fro
  *              between two arrays
  *   counting   an element's place is how many come before it: as many comparisons as the square of
  *              the extent, of which none waits for another one; for devices of many threads
- * Of long rows the first two look at the best one of each block first, which vectors find.
+ * Of long rows, and of those whose length comes later, the first two look at the best one of each
+ * block first, which vectors find.
  */
 #include <string.h>
 
@@ -146,10 +147,18 @@ typedef struct search {
     const void *ctx; /* for take, which gets an element that comes before that one */
 } search;
 
+/* A row of open length may be long; where it is not, blocks cost little. */
 static bool has_blocks(const rows *r, int64_t wanted) {
-    if (!hone_expr_is_int(r->extent)) return false;
+    if (!hone_expr_is_int(r->extent)) return true;
     int64_t extent = r->extent->u.i;
     return extent >= LONG || (extent >= SHORT && wanted <= extent / BLOCK);
+}
+
+/* Whole blocks of a row. */
+static const hone_expr *count_blocks(const rows *r) {
+    const hone_expr *block = hone_te_int(r->t->te, BLOCK);
+    if (hone_expr_is_int(r->extent)) return hone_te_int(r->t->te, r->extent->u.i / BLOCK);
+    return r->extent ? hone_expr_floordiv(&r->t->te->ir, r->extent, block) : NULL;
 }
 
 /* HONE_NO_ID where rows are gone over element by element. */
@@ -160,7 +169,7 @@ static hone_buffer peaks_of(const rows *r, int64_t wanted, hone_buffer keys) {
     uint32_t last = r->rank - 1;
     if (!has_blocks(r, wanted)) return HONE_NO_ID;
     memcpy(shape, r->shape, sizeof shape);
-    shape[last] = hone_te_int(te, r->extent->u.i / BLOCK);
+    shape[last] = count_blocks(r);
     hone_te_stage_begin(te, &s, r->rank, shape, 1, &block);
     memcpy(at, s.axis, sizeof at);
     at[last] = hone_topi_op(r->t, HONE_OP_MUL, s.axis[last], block);
@@ -179,14 +188,19 @@ static void look_at(steps p, const search *s, const hone_expr *element) {
     s->take(p, s->ctx, element, key);
 }
 
+/* How many there are from `first` to `end`, which may lie in front of it. */
+static const hone_expr *count_from(const steps *p, const hone_expr *first, const hone_expr *end) {
+    return op(p, HONE_OP_MAX, op(p, HONE_OP_SUB, end, first), num(p, 0));
+}
+
 static void look_through(steps p, const search *s, const hone_expr *first, const hone_expr *end) {
-    const hone_expr *count = op(&p, HONE_OP_MAX, op(&p, HONE_OP_SUB, end, first), num(&p, 0));
-    const hone_expr *other = hone_te_for(p.t->te, &p.at, "other", count);
+    const hone_expr *other = hone_te_for(p.t->te, &p.at, "other", count_from(&p, first, end));
     look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, other, first)));
 }
 
-static void look_through_blocks(steps p, const search *s, int64_t first, int64_t end) {
-    const hone_expr *number = hone_te_for(p.t->te, &p.at, "number", num(&p, end - first));
+static void look_through_blocks(steps p, const search *s, int64_t first, const hone_expr *end) {
+    const hone_expr *count = count_from(&p, num(&p, first), end);
+    const hone_expr *number = hone_te_for(p.t->te, &p.at, "number", count);
     const hone_expr *block = let(&p, "block", hone_topi_add_int(p.t, number, first));
     const hone_expr *start = let(&p, "start", op(&p, HONE_OP_MUL, block, num(&p, BLOCK)));
     p.at = if_first(&p, s, let(&p, "peak", load(&p, s->peaks, block)));
@@ -194,16 +208,20 @@ static void look_through_blocks(steps p, const search *s, int64_t first, int64_t
     look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, start, inner)));
 }
 
-/* All but the first `found` elements, in their order. */
+/* All but the first `found` elements, in their order: those in front of the first whole block,
+ * which may be all of a row whose length comes later, whole blocks, and the rest. */
 static void look_at_others(steps p, const search *s, int64_t found) {
+    const hone_expr *extent = rows_of(&p)->extent, *blocks = count_blocks(rows_of(&p));
     if (s->peaks == HONE_NO_ID) {
-        look_through(p, s, num(&p, found), rows_of(&p)->extent);
+        look_through(p, s, num(&p, found), extent);
         return;
     }
-    int64_t first = (found + BLOCK - 1) / BLOCK, end = rows_of(&p)->extent->u.i / BLOCK;
-    look_through(p, s, num(&p, found), num(&p, first * BLOCK));
-    look_through_blocks(p, s, first, end);
-    look_through(p, s, num(&p, end * BLOCK), rows_of(&p)->extent);
+    int64_t first = (found + BLOCK - 1) / BLOCK;
+    const hone_expr *begin = num(&p, first * BLOCK);
+    const hone_expr *rest = op(&p, HONE_OP_MUL, blocks, num(&p, BLOCK));
+    look_through(p, s, num(&p, found), op(&p, HONE_OP_MIN, begin, extent));
+    look_through_blocks(p, s, first, blocks);
+    look_through(p, s, op(&p, HONE_OP_MAX, begin, rest), extent);
 }
 
 /* ---- insertion ---- */
@@ -463,7 +481,8 @@ static hone_buffer order_of(const rows *r, int64_t count) {
     if (r->t->is_for_many_threads || hone_expr_is_int_value(r->extent, 0))
         return order_by_counting(r);
     if (count >= 0 && count <= FEW) return order_by_insertion(r, count);
-    bool is_share = hone_expr_is_int(r->extent) && count >= 0 && count <= r->extent->u.i / SHARE;
+    bool is_open = !hone_expr_is_int(r->extent);
+    bool is_share = count >= 0 && (is_open || count <= r->extent->u.i / SHARE);
     return is_share ? order_by_heap(r, count) : order_by_merging(r);
 }
 

@@ -93,6 +93,17 @@ static const char rows_graph[] = GRAPH
     "            g = R.prod(R.sigmoid(y), axis=2)\n"
     "            R.output(a, d, e, f, g)\n"
     "        return (a, d, e, f, g)\n";
+/* The first few of rows that may be shorter than a block of elements, or have many of them. */
+static const char first_graph[] = GRAPH
+    "    def main(x: R.Tensor((2, \"w\"), \"float32\")):\n"
+    "        w = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            y = R.concat((x, R.sin(R.multiply(x, R.const(37, \"float32\"))), x, x, x, x, x, "
+    "x, x), axis=1)\n"
+    "            a = R.topk(y, k=3, axis=1)\n"
+    "            b = R.topk(y, k=9, axis=1, largest=False)\n"
+    "            R.output(a, b)\n"
+    "        return (a[0], a[1], b[0], b[1])\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -195,6 +206,7 @@ static const struct row {
     {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}},
     {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}},
     {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
+    {"first of open rows",         first_graph,                     false, NULL,    {1, 7, 33, 99}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
