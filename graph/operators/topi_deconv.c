@@ -111,7 +111,7 @@ static void channels_at(hone_topi *t, const hone_expr *co, const hone_expr *rc, 
 
 /* ---- phases ---- */
 
-enum { MAX_PHASED = 2 };
+enum { MAX_PHASED = 3 };
 
 typedef struct phases {
     uint32_t spatial;

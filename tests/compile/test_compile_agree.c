@@ -104,6 +104,19 @@ static const char first_graph[] = GRAPH
     "            b = R.topk(y, k=9, axis=1, largest=False)\n"
     "            R.output(a, b)\n"
     "        return (a[0], a[1], b[0], b[1])\n";
+/* Transposed convolutions by phases, in one to three dimensions, and with none. */
+static const char transposed_graph[] = GRAPH
+    "    def main(x: R.Tensor((1, 4, \"h\", 3, \"w\"), \"float32\"), "
+    "k: R.Tensor((4, 3, 3, 2, 4), \"float32\"), g: R.Tensor((4, 3, 3, 3, 3), \"float32\"), "
+    "m: R.Tensor((4, 2, 3, 3), \"float32\")):\n"
+    "        h = T.int64()\n        w = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            a = R.nn.conv3d_transpose(x, k, strides=[2, 1, 3], padding=[1, 0, 1, 1, 0, 1])\n"
+    "            b = R.nn.conv3d_transpose(x, g, padding=[1, 1, 1, 1, 1, 1])\n"
+    "            y = R.reshape(x, (1, 4, h * 3, w))\n"
+    "            c = R.nn.conv2d_transpose(y, m, padding=[1, 1, 1, 1], groups=2)\n"
+    "            R.output(a, b, c)\n"
+    "        return (a, b, c)\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -207,6 +220,7 @@ static const struct row {
     {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}},
     {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
     {"first of open rows",         first_graph,                     false, NULL,    {1, 7, 33, 99}},
+    {"transposed, open",           transposed_graph,                false, NULL,    {1, 7, 17, 64}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
