@@ -3,7 +3,8 @@
  * A run of places is one vector access. Lanes that lie near each other, by constants, are shuffled
  * out of dense loads; others go lane by lane. Under a mask (the lanes of a vector if_then_else)
  * only the lanes in it touch memory: lanes known to be off are left out, what depends on the data
- * is a masked access, a gather or a scatter. */
+ * is a masked access, masked ones to pick from where lanes step over a few elements, a gather or a
+ * scatter. */
 #include "codegen/llvm/places.h"
 
 LLVMValueRef gen_buffer(gen *g, hone_buffer buffer) {
@@ -277,6 +278,52 @@ static void masked_store(gen *g, hone_buffer buffer, const gen_place *p, LLVMVal
     gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
 }
 
+/* Of the elements from `begin` on, width of them, those that lanes of the mask want: as many bits.
+ * No two lanes want the same one. */
+static LLVMValueRef wanted_elements(gen *g, const gen_place *p, int64_t begin, int64_t width) {
+    LLVMValueRef picks[GEN_MAX_LANES];
+    for (int64_t e = 0; e < width; e++)
+        picks[e] = gen_i32(g, (int32_t)p->lanes); /* the other vector: none is wanted */
+    for (unsigned i = 0; i < p->lanes; i++) {
+        int64_t at = offset_of(p, i) - begin;
+        if (at >= 0 && at < width) picks[at] = gen_i32(g, (int32_t)i);
+    }
+    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(g->mask));
+    return shuffle(g, g->mask, none, picks, (unsigned)width);
+}
+
+/* Lanes that step over the same number of elements, two to four. */
+static bool steps_over(const gen_place *p) {
+    enum { MOST_STEP = 4 };
+    if (p->kind != GEN_PLACE_FIXED || p->lanes < 4) return false;
+    int64_t step = p->offsets[1] - p->offsets[0];
+    for (unsigned i = 1; i < p->lanes; i++)
+        if (p->offsets[i] - p->offsets[i - 1] != step) return false;
+    return step >= 2 && step <= MOST_STEP;
+}
+
+/* Dense loads of the elements that are wanted, and shuffles that pick from them: a gather takes an
+ * access for each lane. */
+static LLVMValueRef masked_near(gen *g, hone_buffer buffer, const gen_place *p, LLVMTypeRef type) {
+    LLVMValueRef result = NULL, picks[GEN_MAX_LANES];
+    int64_t width = (int64_t)p->lanes, last = offset_of(p, p->lanes - 1);
+    LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
+    for (int64_t begin = offset_of(p, 0); begin <= last; begin += width) {
+        LLVMValueRef first = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, begin), "");
+        LLVMValueRef at = gen_address(g, buffer, first);
+        LLVMValueRef args[] = {at, align, wanted_elements(g, p, begin, width), LLVMConstNull(type)};
+        LLVMTypeRef types[] = {type, LLVMTypeOf(at)};
+        LLVMValueRef dense = gen_intrinsic_of(g, "llvm.masked.load", types, 2, args, 4);
+        for (unsigned i = 0; i < p->lanes; i++) {
+            int64_t from = offset_of(p, i) - begin;
+            bool is_here = from >= 0 && from < width;
+            picks[i] = gen_i32(g, (int32_t)(is_here ? from + (result ? width : 0) : i));
+        }
+        result = shuffle(g, result ? result : dense, result ? dense : NULL, picks, p->lanes);
+    }
+    return result;
+}
+
 /* A buffer of the kernel's own, all lanes lie in it: lanes that are off may be read and written
  * back, so that it can be kept in registers. */
 static bool is_own(gen *g, hone_buffer buffer, const hone_expr *index) {
@@ -326,6 +373,8 @@ LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
         return gen_splat(g, load_at(g, buffer, gen_lane_index(g, &p, 0), element), p.lanes);
     }
     bool is_part = p.kind == GEN_PLACE_DENSE && reads_parts(g, buffer);
+    bool has_steps = steps_over(&p) && reads_parts(g, buffer) && !g->processor->turn;
+    if (has_steps && !gen_lanes_on(g, p.lanes, on)) return masked_near(g, buffer, &p, type);
     if (is_part || !gen_lanes_on(g, p.lanes, on)) return masked_load(g, buffer, &p, type);
     return load_known(g, e, &p, on, type);
 }

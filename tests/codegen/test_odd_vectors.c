@@ -1,6 +1,6 @@
 /* tests/codegen/test_odd_vectors.c - vectors of any length, read with any small stride, against the
  * interpreter: what fills a register in part, what is shuffled out of dense loads, and which lanes
- * are below a bound. */
+ * are below a bound, also of those that step over elements. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +89,45 @@ static hone_status check_bounded(const hone_target *target, int lanes, int strid
     return hone_status_annotate(st, "%d lanes, stride %d, %s %s", lanes, stride, op, bound);
 }
 
+/* Lanes that step over elements, of which the data says how many count; those behind the last one
+ * that may would lie beyond the buffer. */
+static hone_status check_steps(const hone_target *target, int lanes, int step, const char *type) {
+    char text[1024];
+    hone_module *module;
+    const hone_member *member;
+    int most = lanes - 1; /* lanes that may count */
+    snprintf(text, sizeof text,
+             "from tvm.script import tir as T\n"
+             "@T.prim_func\n"
+             "def main(N: T.Buffer((64,), \"int64\"), A: T.Buffer((64, %d), \"%s\"),\n"
+             "         Y: T.Buffer((64, %d), \"%s\")):\n"
+             "    for n in range(64):\n"
+             "        for j in T.vectorized(T.int64(%d)):\n"
+             "            Y[n, j] = T.if_then_else(j < T.bitwise_and(N[n], T.int64(63)) %% %d, "
+             "A[n, j * %d + 1], T.%s(0))\n",
+             step * (most - 1) + 2, type, lanes, type, lanes, most + 1, step, type);
+    HONE_TRY(hone_script_parse(text, strlen(text), "steps", &module));
+    hone_status st = hone_module_pick(module, NULL, &member);
+    if (!st) st = test_compare(member->func, target, (uint64_t)lanes, 0);
+    hone_module_release(module);
+    return hone_status_annotate(st, "%d lanes, step %d, %s", lanes, step, type);
+}
+
+static void lanes_that_step(void **state) {
+    const struct target_row *row = *state;
+    static const int lengths[] = {4, 5, 8, 13, 16, 31, 32, 64};
+    static const char *const types[] = {"float32", "float64", "int32", "float16", "int8"};
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse(row->target, &target));
+    for (size_t i = 0; i < HONE_COUNT(lengths); i++) {
+        for (int step = 2; step <= 5; step++) {
+            const char *type = types[(i + (size_t)step) % HONE_COUNT(types)];
+            HONE_ASSERT_OK(check_steps(&target, lengths[i], step, type));
+            HONE_ASSERT_OK(check_steps(&target, lengths[i], step, "float32"));
+        }
+    }
+}
+
 static const char *const ops[] = {"<", "<=", ">", ">="};
 
 /* The bound lies below, among and behind them. */
@@ -129,5 +168,6 @@ static void lanes_far_from_a_bound(void **state) {
 int main(void) {
     return HONE_RUN_ROWS("codegen/odd vectors", target_rows, every_length_and_stride) +
            HONE_RUN_ROWS("codegen/bounded lanes", target_rows, lanes_below_a_bound) +
+           HONE_RUN_ROWS("codegen/lanes that step", target_rows, lanes_that_step) +
            HONE_RUN_ROWS("codegen/far bounds", target_rows, lanes_far_from_a_bound);
 }
