@@ -62,10 +62,11 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, u
 }
 
 hone_status hone_first_open_schedule(hone_schedule *sch, const hone_target *target,
-                                     uint64_t constants) {
+                                     uint64_t constants, const int64_t *open_extents) {
     hone_default_limits limits = limits_of(target, constants);
     if (hone_target_is_gpu(target)) return hone_first_schedule(sch, target, constants);
     limits.are_sizes_open = true;
+    limits.open_extents = open_extents;
     return hone_default_schedule(sch, &limits);
 }
 

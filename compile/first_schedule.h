@@ -20,9 +20,11 @@ void hone_note_device(hone_graph_options *options, const hone_target *target);
  * these do: ILLEGAL and INVALID never come out of it. */
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
                                                uint64_t constants);
-/* hone_first_schedule of a program whose sizes stand for others that are not known. */
+/* hone_first_schedule of a program whose sizes stand for others that are not known. open_extents:
+ * hone_default_limits. */
 HONE_NODISCARD hone_status hone_first_open_schedule(hone_schedule *sch, const hone_target *target,
-                                                    uint64_t constants);
+                                                    uint64_t constants,
+                                                    const int64_t *open_extents);
 
 /* Whether a variant is for a device: a user's for all, TF32 for GPUs whose matrix units take it,
  * the others for CPUs. */

@@ -1,8 +1,9 @@
 /* compile/open_schedule.c - see open_schedule.h.
  *
  * Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
- * the open program, then for one that is longer than tiles are, then what is good for size 1: each
- * step checks that it is legal there.
+ * the open program. Where tiles would fill that size alone, schedules are told which extents it
+ * stands in for, so that tiles are some registers with a rest; then come sizes that are longer than
+ * tiles are, then what is good for size 1: each step checks that it is legal there.
  */
 #include "compile/open_schedule.h"
 
@@ -103,42 +104,86 @@ static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *
     return st ? st : hone_auto_open_rows(open_one, hone_target_lanes(&p->options->target, 32));
 }
 
-static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
+/* What the loops of the program have whose extent is open; 0 ends them. */
+static const int64_t *list_open_extents(parts *p, const hone_func *open_one,
+                                        const hone_func *bound) {
+    int64_t *out = hone_arena_zalloc(p->arena, (open_one->node_count + 1) * sizeof *out);
+    uint32_t count = 0;
+    for (uint32_t n = 0; out && n < open_one->node_count && n < bound->node_count; n++) {
+        bool is_loop =
+            open_one->nodes[n].kind == HONE_NODE_FOR && bound->nodes[n].kind == HONE_NODE_FOR;
+        if (!is_loop || hone_expr_const(open_one->nodes[n].u.loop.range.extent) >= 0) continue;
+        int64_t extent = hone_expr_const(bound->nodes[n].u.loop.range.extent);
+        if (extent > 1) out[count++] = extent;
+    }
+    return out;
+}
+
+/* A number in the place of open sizes. */
+typedef struct stand_in {
+    int64_t number;
+    bool is_told; /* which extents are open, so that tiles are made for any */
+} stand_in;
+
+static hone_status schedule_as(parts *p, const part_kernel *k, stand_in as,
                                hone_schedule *open_one) {
     hone_func *bound;
     const hone_func *func = open_one->func;
+    const int64_t *extents = NULL;
     hone_schedule *sch;
-    HONE_TRY(bind_all(p, func, number, &bound));
+    HONE_TRY(bind_all(p, func, as.number, &bound));
+    if (as.is_told && !(extents = list_open_extents(p, func, bound))) return parts_no_memory();
     HONE_TRY(hone_schedule_create(bound, &sch));
-    hone_status st = hone_first_open_schedule(sch, &p->options->target, k->constants);
-    if (!st && number > 1 && fills_by_chance(&sch->trace, func, bound))
-        st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
+    hone_status st = hone_first_open_schedule(sch, &p->options->target, k->constants, extents);
+    if (!st && as.number > 1 && fills_by_chance(&sch->trace, func, bound))
+        st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)as.number);
     if (!st) st = apply_open(p, &sch->trace, open_one);
     hone_schedule_destroy(sch);
     return st;
 }
 
+/* Sums, or running ones. */
 static bool has_sums(const hone_schedule *sch) {
     hone_node_id root = hone_func_root_block(sch->func);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
-        bool is_block = hone_func_node(sch->func, n)->kind == HONE_NODE_BLOCK;
-        if (is_block && hone_nest_has_reduce_axis(sch, n)) return true;
+        const hone_node *node = hone_func_node(sch->func, n);
+        for (uint32_t a = 0; node->kind == HONE_NODE_BLOCK && a < node->u.block.block->axis_count;
+             a++) {
+            hone_axis_kind kind = node->u.block.block->axes[a].kind;
+            if (kind == HONE_AXIS_REDUCE || kind == HONE_AXIS_SCAN) return true;
+        }
     }
     return false;
 }
 
 hone_status parts_schedule_open(parts *p, const part_kernel *k, hone_schedule *open_one,
                                 bool *out_done) {
-    /* Primes: what divides them by chance need not divide others. 157 and 167 for extents of one
-     * more or less (windows of an even length), which are twice a prime. Of open rows 17 as well,
-     * which fills vectors badly, so that they go along something else (filters). */
-    static const int64_t others[] = {61, 251, 157, 167, 1};
-    static const int64_t of_rows[] = {61, 17, 251, 157, 167, 1};
-    const int64_t *numbers = has_open_rows(open_one->func) ? of_rows : others;
+    /* Primes: what divides them by chance need not divide others. Of open rows 17 as well, which
+     * fills vectors badly, so that they go along something else (filters). 157 and 167 for extents
+     * of one more or less (windows of an even length), which are twice a prime. */
+    static const stand_in others[] = {
+        {61,  false},
+        {61,  true },
+        {251, false},
+        {157, false},
+        {167, false},
+        {1,   false}
+    };
+    static const stand_in of_rows[] = {
+        {61,  false},
+        {17,  false},
+        {17,  true },
+        {61,  true },
+        {251, false},
+        {157, false},
+        {167, false},
+        {1,   false}
+    };
+    const stand_in *as = has_open_rows(open_one->func) ? of_rows : others;
     *out_done = false;
-    for (bool is_last = !has_sums(open_one); !is_last; numbers++) {
-        is_last = *numbers == 1;
-        hone_status st = schedule_as(p, k, *numbers, open_one);
+    for (bool is_last = !has_sums(open_one); !is_last; as++) {
+        is_last = as->number == 1;
+        hone_status st = schedule_as(p, k, *as, open_one);
         *out_done = !st;
         if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
         hone_status_free(st);

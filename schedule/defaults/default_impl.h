@@ -70,6 +70,8 @@ bool hone_default_reads_constants(const hone_schedule *sch, const hone_default_l
 /* A parameter that never changes, or what is made of such alone. */
 bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
                               hone_buffer buffer);
+/* A loop of such an extent may have any other one. */
+bool hone_default_is_open(const hone_default_limits *limits, int64_t extent);
 /* INT32_MAX where it is more or unknown. */
 int64_t hone_default_buffer_bytes(const hone_schedule *sch, hone_buffer buffer);
 /* For a step that may be refused: an ILLEGAL becomes HONE_OK; other failures stay. */

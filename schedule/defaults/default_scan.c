@@ -47,6 +47,8 @@ static bool is_column(const hone_default_shape *s, uint32_t at) {
 
 /* Short rows that follow one another become one, as long as what was written last stays near. */
 static hone_status join_rows(hone_default_shape *s) {
+    if (s->n->limits->are_sizes_open)
+        return HONE_OK; /* places of one would be quotients by sizes */
     for (uint32_t i = s->count; i-- > 1;) {
         if (!is_column(s, i) || !is_spatial(s, i - 1) || !hone_default_may_join(s, i - 1)) continue;
         int64_t bytes = s->extents[i - 1] * s->extents[i] * (s->bits / 8);

@@ -142,6 +142,12 @@ int64_t hone_default_buffer_bytes(const hone_schedule *sch, hone_buffer buffer) 
     return bytes;
 }
 
+bool hone_default_is_open(const hone_default_limits *limits, int64_t extent) {
+    for (const int64_t *open = limits->open_extents; open && *open; open++)
+        if (*open == extent) return true;
+    return false;
+}
+
 void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out) {
     hone_node_id root = hone_func_root_block(sch->func);
     out->count = 0;

@@ -22,7 +22,7 @@
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
-enum { FEW_ROWS = 4, MANY_REGISTERS = 32 };
+enum { FEW_ROWS = 4, MANY_REGISTERS = 32, OPEN_VECTORS = 2 };
 enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_WHOLE = 1800, MAX_PLANES = 4 };
 enum { WINDOW_VECTORS = 2, WINDOW_ROWS = 4, APART_SUMS = 8, EDGES = 3 };
 
@@ -90,12 +90,20 @@ static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
     return 4 * columns >= 3 * vectors * n->lanes;
 }
 
+/* Of columns that may be any number: few vectors, so that most of them are full. What is read once
+ * (0 rows) is read in longer runs; a window has one, since its taps follow each other. */
+static int64_t open_columns(const hone_default_nest *n, int64_t rows, int64_t vectors) {
+    int64_t most = rows == 0 ? MAX_VECTORS : n->facts.has_reuse ? OPEN_VECTORS : 1;
+    return (vectors < most ? vectors : most) * n->lanes;
+}
+
 /* Elements of the vector part: whole registers if they divide the extent, else what does and leaves
  * few lanes empty; whole registers and a rest where there is more to a step than a load, or nothing
  * is shared and the divisors are short. */
 static int64_t column_tile(const hone_default_nest *n, int64_t extent, int64_t rows,
                            int64_t vectors) {
     int64_t most = vectors * n->lanes;
+    if (hone_default_is_open(n->limits, extent)) return open_columns(n, rows, vectors);
     bool is_sum = adds_loads(n), may_rest = (n->facts.has_reuse || is_sum) && n->lanes > 1;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
@@ -277,7 +285,8 @@ static void plan_rows(const hone_default_nest *n, uint32_t row, uint32_t reduce,
                       plan *p) {
     int64_t vectors = (p->columns + n->lanes - 1) / n->lanes;
     bool may_share = !w->is_alone || n->limits->vector_registers >= MANY_REGISTERS;
-    if (!plan_whole(n, row, w, p)) {
+    bool is_open = hone_default_is_open(n->limits, n->facts.extents[p->column]);
+    if (is_open || !plan_whole(n, row, w, p)) {
         int64_t most = shares_half(w) && may_share ? sharing_rows(n, vectors, w) : 0;
         if (most < 2) return;
         p->rows = row_tile(n->facts.extents[row], most);
@@ -310,9 +319,13 @@ static void plan_window(const hone_default_nest *n, const hone_node_id *loops, p
     plan p = *io_plan;
     window w = {0};
     bool is_long = p.columns > MAX_VECTORS * n->lanes;
+    bool is_open = hone_default_is_open(n->limits, n->facts.extents[p.column]);
     look_along(n, loops[p.column], &w);
     if (p.row >= 0 && !w.is_alone) return;
-    if (is_long) p.columns = column_tile(n, n->facts.extents[p.column], 1, MAX_VECTORS);
+    if (is_open)
+        p.columns = n->lanes;
+    else if (is_long)
+        p.columns = column_tile(n, n->facts.extents[p.column], 1, MAX_VECTORS);
     for (uint32_t row = 0; row < n->facts.loop_count; row++) {
         bool is_row = n->facts.is_spatial[row] && (int32_t)row != p.column;
         if (!is_row || n->facts.extents[row] == 1) continue;
@@ -369,7 +382,8 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     if (vectors > MAX_VECTORS) p.row = -1;
     if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
-    if (p.row >= 0 && is_plain_product(n, loops[p.column])) {
+    bool is_open = hone_default_is_open(n->limits, f->extents[p.column]);
+    if (p.row >= 0 && !is_open && is_plain_product(n, loops[p.column])) {
         hone_default_sides all = {f->extents[p.row], f->extents[p.column]};
         hone_default_sides tile =
             hone_default_product_tile(n, all, (hone_default_sides){p.rows, p.columns});

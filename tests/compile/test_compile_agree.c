@@ -104,6 +104,22 @@ static const char first_graph[] = GRAPH
     "            b = R.topk(y, k=9, axis=1, largest=False)\n"
     "            R.output(a, b)\n"
     "        return (a[0], a[1], b[0], b[1])\n";
+/* Windows that step over elements, or reach beyond the image, along rows of any length. */
+static const char windows_graph[] = GRAPH
+    "    def main(x: R.Tensor((1, 5, \"h\", \"w\"), \"float32\"), "
+    "k: R.Tensor((5, 1, 3, 3), \"float32\"), g: R.Tensor((6, 2, 3, 3), \"float32\")):\n"
+    "        h = T.int64()\n        w = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            a = R.nn.max_pool2d(x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1])\n"
+    "            b = R.nn.max_pool2d(x, pool_size=[3, 3], padding=[1, 1, 1, 1])\n"
+    "            c = R.nn.avg_pool2d(x, pool_size=[2, 2], strides=[2, 2], padding=[1, 1, 1, 1])\n"
+    "            d = R.nn.conv2d(x, k, strides=[2, 2], padding=[1, 1, 1, 1], groups=5)\n"
+    "            e = R.nn.max_pool2d(x, pool_size=[3, 4], strides=[3, 4], padding=[2, 3, 2, 3])\n"
+    "            y = R.concat((x, x, x, x), axis=1)\n"
+    "            z = R.strided_slice(y, axes=[1], begin=[0], end=[6])\n"
+    "            f = R.nn.conv2d(z, g, padding=[1, 1, 1, 1], groups=3)\n"
+    "            R.output(a, b, c, d, e, f)\n"
+    "        return (a, b, c, d, e, f)\n";
 /* Transposed convolutions by phases, in one to three dimensions, and with none. */
 static const char transposed_graph[] = GRAPH
     "    def main(x: R.Tensor((1, 4, \"h\", 3, \"w\"), \"float32\"), "
@@ -117,6 +133,19 @@ static const char transposed_graph[] = GRAPH
     "            c = R.nn.conv2d_transpose(y, m, padding=[1, 1, 1, 1], groups=2)\n"
     "            R.output(a, b, c)\n"
     "        return (a, b, c)\n";
+/* Sums, and running ones, across rows whose length comes later. */
+static const char across_graph[] =
+    GRAPH "    def main(x: R.Tensor((2, \"h\", \"w\"), \"float32\"), "
+          "y: R.Tensor((2, \"w\", \"h\"), \"float32\")):\n"
+          "        h = T.int64()\n        w = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            a = R.mean(x, axis=[1])\n"
+          "            b = R.cumsum(x, axis=1)\n"
+          "            c = R.nn.softmax(x, axis=1)\n"
+          "            d = R.matmul(x, y)\n"
+          "            e = R.cumsum(x, axis=0)\n"
+          "            R.output(a, b, c, d, e)\n"
+          "        return (a, b, c, d, e)\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -220,7 +249,9 @@ static const struct row {
     {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}},
     {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
     {"first of open rows",         first_graph,                     false, NULL,    {1, 7, 33, 99}},
+    {"windows of open rows",       windows_graph,                   false, NULL,    {1, 7, 33, 64}},
     {"transposed, open",           transposed_graph,                false, NULL,    {1, 7, 17, 64}},
+    {"across open rows",           across_graph,                    false, NULL,    {1, 7, 33, 64}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
