@@ -60,7 +60,7 @@ static hone_status decode_boxes(onnx_reader *r, const hone_gbind *bind, const ho
 static hone_status keep_scores(onnx_reader *r, const hone_gbind *bind, const hone_sinfo *classes,
                                hone_garg *out) {
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
-    hone_garg counts, zero, place;
+    hone_garg counts, zero, index;
     *out = r->inputs[0];
     if (hone_attrs_int(&bind->attrs, "apply_softmax", 1))
         HONE_TRY(onnx_emit(r, "nn.softmax", 1, out, 1, &axis, out));
@@ -69,8 +69,8 @@ static hone_status keep_scores(onnx_reader *r, const hone_gbind *bind, const hon
     HONE_TRY(onnx_scalar(r, classes->dtype, 0, &zero));
     HONE_TRY(onnx_emit_where(r, counts, *out, zero, out));
     if (hone_attrs_int(&bind->attrs, "keep_background", 1)) return HONE_OK;
-    HONE_TRY(onnx_places(r, classes->shape[1], 3, 1, &place));
-    HONE_TRY(onnx_with_scalar(r, "greater", place, 0, &counts));
+    HONE_TRY(onnx_indices(r, classes->shape[1], 3, 1, &index));
+    HONE_TRY(onnx_with_scalar(r, "greater", index, 0, &counts));
     return onnx_emit_where(r, counts, *out, zero, out);
 }
 
@@ -104,11 +104,11 @@ static hone_status minus_one_behind(onnx_reader *r, hone_garg is_kept, hone_garg
     return onnx_emit_where(r, is_kept, *io, none, io);
 }
 
-/* How many are valid, those in their order and rows of -1, and the places where they were. */
+/* How many are valid, those in their order and rows of -1, and the indices where they were. */
 static hone_status get_valid_counts(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     static const int64_t boxes[] = {1};
     const hone_sinfo *data;
-    hone_garg items[3], valid, order, kept, places[2] = {r->inputs[0]};
+    hone_garg items[3], valid, order, kept, indices[2] = {r->inputs[0]};
     hone_attr attrs[] = {
         {"axis",       HONE_VALUE_OF_INT(1)         },
         {"descending", HONE_VALUE_OF_BOOL(true)     },
@@ -120,11 +120,11 @@ static hone_status get_valid_counts(onnx_reader *r, const hone_gbind *bind, hone
     HONE_TRY(onnx_emit_cast(r, valid, HONE_DTYPE_I32, &valid));
     HONE_TRY(onnx_emit(r, "argsort", 1, &valid, HONE_COUNT(attrs), attrs, &order));
     HONE_TRY(compose_reduce(r, "sum", valid, 1, boxes, true, &items[0]));
-    HONE_TRY(onnx_places(r, data->shape[1], 3, 1, &kept));
+    HONE_TRY(onnx_indices(r, data->shape[1], 3, 1, &kept));
     HONE_TRY(onnx_emit_cast(r, kept, HONE_DTYPE_I32, &kept));
     HONE_TRY(onnx_emit2(r, "less", kept, items[0], &kept));
-    HONE_TRY(compose_broadcast(r, order, 3, data->shape, &places[1]));
-    HONE_TRY(onnx_emit(r, "gather_elements", 2, places, 1, attrs, &items[1]));
+    HONE_TRY(compose_broadcast(r, order, 3, data->shape, &indices[1]));
+    HONE_TRY(onnx_emit(r, "gather_elements", 2, indices, 1, attrs, &items[1]));
     HONE_TRY(minus_one_behind(r, kept, &items[1]));
     HONE_TRY(onnx_emit_cast(r, order, HONE_DTYPE_I32, &items[2]));
     HONE_TRY(minus_one_behind(r, kept, &items[2]));

@@ -4,10 +4,10 @@
 #include "graph/compose/compose_impl.h"
 #include "ir/ops/layout.h"
 
-/* zeros like x, to which the updates are added at their places along the axis */
-static hone_status scatter_sums(onnx_reader *r, hone_garg x, hone_garg places, hone_garg updates,
+/* zeros like x, to which the updates are added at their indices along the axis */
+static hone_status scatter_sums(onnx_reader *r, hone_garg x, hone_garg indices, hone_garg updates,
                                 int64_t axis, hone_garg *out) {
-    hone_garg args[] = {{0}, places, updates};
+    hone_garg args[] = {{0}, indices, updates};
     hone_attr attrs[] = {
         {"axis",      HONE_VALUE_OF_INT(axis)    },
         {"reduction", HONE_VALUE_OF_STRING("add")}
@@ -23,7 +23,7 @@ static hone_status take_backward(onnx_reader *r, const hone_gbind *bind, hone_ga
     const hone_value *given = hone_attrs_find(&bind->attrs, "axis");
     bool is_flat = !given || given->kind == HONE_VALUE_NONE;
     const hone_sinfo *data, *grad, *indices;
-    hone_garg x = r->inputs[1], places;
+    hone_garg x = r->inputs[1], at;
     int32_t axis = 0;
     HONE_TRY(onnx_input_info(r, 0, &grad));
     HONE_TRY(onnx_input_info(r, 1, &data));
@@ -32,9 +32,9 @@ static hone_status take_backward(onnx_reader *r, const hone_gbind *bind, hone_ga
     if (!is_flat)
         HONE_TRY(onnx_axis(r, hone_attrs_int(&bind->attrs, "axis", 0), data->rank, &axis));
     if (is_flat) HONE_TRY(onnx_emit_flat(r, x, &x));
-    HONE_TRY(compose_along(r, r->inputs[2], grad->rank, axis, &places));
-    HONE_TRY(compose_broadcast(r, places, (uint32_t)grad->rank, grad->shape, &places));
-    HONE_TRY(scatter_sums(r, x, places, r->inputs[0], axis, out));
+    HONE_TRY(compose_along(r, r->inputs[2], grad->rank, axis, &at));
+    HONE_TRY(compose_broadcast(r, at, (uint32_t)grad->rank, grad->shape, &at));
+    HONE_TRY(scatter_sums(r, x, at, r->inputs[0], axis, out));
     return onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out);
 }
 
@@ -47,7 +47,7 @@ static hone_status weight_of_target(onnx_reader *r, const hone_gbind *bind, cons
     int64_t ignored = hone_attrs_int(&bind->attrs, "ignore_index", -100);
     HONE_TRY(onnx_emit_cast(r, r->inputs[2], HONE_DTYPE_I64, &targets));
     HONE_TRY(compose_expand(r, targets, axis, &targets));
-    HONE_TRY(onnx_places(r, data->shape[axis], data->rank, axis, &classes));
+    HONE_TRY(onnx_indices(r, data->shape[axis], data->rank, axis, &classes));
     HONE_TRY(onnx_emit2(r, "equal", targets, classes, out));
     HONE_TRY(onnx_with_scalar(r, "not_equal", targets, (double)ignored, &counts));
     HONE_TRY(onnx_emit2(r, "logical_and", *out, counts, out));
@@ -123,7 +123,7 @@ static hone_status drop_windows(onnx_reader *r, const hone_garg *pooled, pool *p
 static hone_status max_pool_backward(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     compose_node n;
     pool p;
-    hone_garg outputs[ONNX_MAX_OUTPUTS] = {{0}}, flat, places, updates;
+    hone_garg outputs[ONNX_MAX_OUTPUTS] = {{0}}, flat, indices, updates;
     HONE_TRY(take_pool(r, bind, &p));
     r->inputs[0] = p.data;
     r->input_count = 1;
@@ -136,9 +136,9 @@ static hone_status max_pool_backward(onnx_reader *r, const hone_gbind *bind, hon
     HONE_TRY(compose_node_convert(r, &n, outputs));
     HONE_TRY(drop_windows(r, &outputs[0], &p));
     HONE_TRY(onnx_emit_flat(r, p.data, &flat));
-    HONE_TRY(onnx_emit_flat(r, outputs[1], &places));
+    HONE_TRY(onnx_emit_flat(r, outputs[1], &indices));
     HONE_TRY(onnx_emit_flat(r, p.grad, &updates));
-    HONE_TRY(scatter_sums(r, flat, places, updates, 0, out));
+    HONE_TRY(scatter_sums(r, flat, indices, updates, 0, out));
     HONE_TRY(onnx_emit_reshape(r, *out, 4, p.data_info->shape, out));
     return onnx_emit_permute(r, *out, 4, p.back, out);
 }

@@ -1,4 +1,5 @@
-/* graph/compose/compose_index.c - elements at places that are computed, and what is made of places.
+/* graph/compose/compose_index.c - elements at indices that are computed, and what is made of
+ * indices.
  */
 #include <math.h>
 #include <string.h>
@@ -94,9 +95,9 @@ static hone_status slice_scatter(onnx_reader *r, const hone_gbind *bind, hone_ga
     if (end > extent) end = extent;
     int64_t wanted = end > start ? (end - start + step - 1) / step : 0;
     if (wanted != count)
-        return HONE_ERROR(HONE_CODE_TYPE, "%lld places along axis %d for %lld elements",
+        return HONE_ERROR(HONE_CODE_TYPE, "%lld indices along axis %d for %lld elements",
                           (long long)wanted, axis, (long long)count);
-    HONE_TRY(onnx_places(r, src->shape[axis], src->rank, axis, &args[1]));
+    HONE_TRY(onnx_indices(r, src->shape[axis], src->rank, axis, &args[1]));
     HONE_TRY(onnx_with_scalar(r, "multiply", args[1], (double)step, &args[1]));
     HONE_TRY(onnx_with_scalar(r, "add", args[1], (double)start, &args[1]));
     HONE_TRY(compose_broadcast(r, args[1], (uint32_t)src->rank, src->shape, &args[1]));
@@ -123,7 +124,7 @@ static hone_status bucketize(onnx_reader *r, const hone_gbind *bind, hone_garg *
 /* Of each sample the class at which the probabilities add up to more. */
 static hone_status multinomial(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg sums, rows, places;
+    hone_garg sums, rows, indices;
     hone_dtype dtype;
     const int64_t last = 1;
     const char *name = hone_attrs_string(&bind->attrs, "dtype", "int64");
@@ -132,8 +133,8 @@ static hone_status multinomial(onnx_reader *r, const hone_gbind *bind, hone_garg
     int64_t classes = hone_expr_const(info->shape[1]);
     if (classes < 1) return compose_refuse(bind, "an unknown number of classes");
     HONE_TRY(onnx_emit_sums(r, r->inputs[0], 1, &sums));
-    HONE_TRY(onnx_emit_flat(r, r->inputs[2], &places));
-    HONE_TRY(onnx_emit_take(r, sums, places, 0, &rows));
+    HONE_TRY(onnx_emit_flat(r, r->inputs[2], &indices));
+    HONE_TRY(onnx_emit_take(r, sums, indices, 0, &rows));
     HONE_TRY(onnx_emit2(r, "less_equal", rows, r->inputs[1], out));
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
     HONE_TRY(compose_reduce(r, "sum", *out, 1, &last, true, out));
@@ -141,14 +142,14 @@ static hone_status multinomial(onnx_reader *r, const hone_gbind *bind, hone_garg
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
-/* ---- made of places ---- */
+/* ---- made of indices ---- */
 
 /* Ones along a diagonal. */
 static hone_status diagonal(onnx_reader *r, const hone_expr *rows, const hone_expr *columns,
                             int64_t k, hone_dtype dtype, hone_garg *out) {
     hone_garg row, column;
-    HONE_TRY(onnx_places(r, rows, 2, 0, &row));
-    HONE_TRY(onnx_places(r, columns, 2, 1, &column));
+    HONE_TRY(onnx_indices(r, rows, 2, 0, &row));
+    HONE_TRY(onnx_indices(r, columns, 2, 1, &column));
     HONE_TRY(onnx_with_scalar(r, "add", row, (double)k, &row));
     HONE_TRY(onnx_emit2(r, "equal", row, column, out));
     return onnx_emit_cast(r, *out, dtype, out);

@@ -1,5 +1,6 @@
 /* graph/compose/compose_layout.c - layout_transform: where each element goes is worked out here,
- * and they are taken from there. Sizes are known; places that no element goes to get the pad value.
+ * and they are taken from there. Sizes are known; indices that no element goes to get the pad
+ * value.
  */
 #include <string.h>
 
@@ -38,7 +39,7 @@ static hone_status open_layout(onnx_reader *r, const hone_gbind *bind, const hon
 }
 
 /* Where element number `at` goes. */
-static hone_status place_of(const layout *l, int64_t at, int64_t out[HONE_MAX_RANK]) {
+static hone_status index_of(const layout *l, int64_t at, int64_t out[HONE_MAX_RANK]) {
     for (int32_t d = l->rank; d-- > 0; at /= l->shape[d])
         l->sizes[l->map->params[d]] = at % l->shape[d];
     for (uint32_t i = 0; i < l->map->body_count; i++) {
@@ -50,12 +51,12 @@ static hone_status place_of(const layout *l, int64_t at, int64_t out[HONE_MAX_RA
 
 /* As far as the elements reach. */
 static hone_status find_shape(layout *l, int64_t *out_count) {
-    int64_t place[HONE_MAX_RANK];
+    int64_t index[HONE_MAX_RANK];
     *out_count = 1;
     for (int64_t at = 0; at < l->count; at++) {
-        HONE_TRY(place_of(l, at, place));
+        HONE_TRY(index_of(l, at, index));
         for (uint32_t i = 0; i < l->map->body_count; i++)
-            l->made[i] = place[i] >= l->made[i] ? place[i] + 1 : l->made[i];
+            l->made[i] = index[i] >= l->made[i] ? index[i] + 1 : l->made[i];
     }
     for (uint32_t i = 0; i < l->map->body_count; i++) {
         if (__builtin_mul_overflow(*out_count, l->made[i], out_count) || *out_count > MOST_ELEMENTS)
@@ -64,29 +65,29 @@ static hone_status find_shape(layout *l, int64_t *out_count) {
     return HONE_OK;
 }
 
-/* Which element stands at each place, and whether there is one. */
-static hone_status fill(const layout *l, hone_tensor *places, hone_tensor *is_there) {
-    int64_t place[HONE_MAX_RANK];
+/* Which element stands at each index, and whether there is one. */
+static hone_status fill(const layout *l, hone_tensor *indices, hone_tensor *is_there) {
+    int64_t index[HONE_MAX_RANK];
     for (int64_t at = 0; at < l->count; at++) {
         int64_t flat = 0;
-        HONE_TRY(place_of(l, at, place));
+        HONE_TRY(index_of(l, at, index));
         for (uint32_t i = 0; i < l->map->body_count; i++)
-            flat = flat * l->made[i] + place[i];
+            flat = flat * l->made[i] + index[i];
         if (hone_tensor_get_i64(is_there, flat))
-            return HONE_ERROR(HONE_CODE_TYPE, "an index map that puts two elements at one place");
-        hone_tensor_set_i64(places, flat, at);
+            return HONE_ERROR(HONE_CODE_TYPE, "an index map that puts two elements at one index");
+        hone_tensor_set_i64(indices, flat, at);
         hone_tensor_set_i64(is_there, flat, 1);
     }
     return HONE_OK;
 }
 
-static hone_status make_tables(const layout *l, int64_t count, hone_tensor **places,
+static hone_status make_tables(const layout *l, int64_t count, hone_tensor **indices,
                                hone_tensor **is_there) {
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, places));
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, indices));
     hone_status st = hone_tensor_create(HONE_DTYPE_BOOL, 1, &count, is_there);
-    if (!st) st = fill(l, *places, *is_there);
+    if (!st) st = fill(l, *indices, *is_there);
     if (!st) return HONE_OK;
-    hone_tensor_destroy(*places);
+    hone_tensor_destroy(*indices);
     hone_tensor_destroy(*is_there);
     return st;
 }
@@ -94,15 +95,15 @@ static hone_status make_tables(const layout *l, int64_t count, hone_tensor **pla
 static hone_status layout_transform(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     const hone_sinfo *data;
     const hone_expr *shape[HONE_MAX_RANK];
-    hone_tensor *places, *is_there;
+    hone_tensor *indices, *is_there;
     hone_garg choice[3];
     layout l;
     int64_t count;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(open_layout(r, bind, data, &l));
     HONE_TRY(find_shape(&l, &count));
-    HONE_TRY(make_tables(&l, count, &places, &is_there));
-    hone_status st = onnx_add_constant(r, places, &choice[1]);
+    HONE_TRY(make_tables(&l, count, &indices, &is_there));
+    hone_status st = onnx_add_constant(r, indices, &choice[1]);
     if (!st && count == l.count) hone_tensor_destroy(is_there);
     if (st || count != l.count)
         st = hone_status_join(st, onnx_add_constant(r, is_there, &choice[0]));

@@ -67,7 +67,7 @@ static hone_status stack(onnx_reader *r, const hone_gbind *bind, hone_garg *out)
 }
 
 /* Of vectors of n, m, ...: tensors of [n, m, ...]; with "xy" the first two dimensions change
- * places. */
+ * indices. */
 static hone_status meshgrid(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     hone_garg parts[HONE_MAX_RANK];
     const hone_expr *shape[HONE_MAX_RANK];
@@ -151,7 +151,7 @@ static hone_status sized_slice(onnx_reader *r, const hone_gbind *bind, hone_garg
     return compose_node_first(r, &n, out);
 }
 
-/* Is a place, or an extent that places are counted by, known only when it runs? */
+/* Is an index, or an extent that indices are counted by, known only when it runs? */
 static bool is_sized(const hone_gbind *bind, const hone_sinfo *x) {
     int64_t axes[HONE_MAX_RANK], ignored[HONE_MAX_RANK];
     int32_t count = hone_garg_ints(&bind->args[1], axes);

@@ -19,7 +19,7 @@ static bool has_axis(const hone_gbind *bind) {
     return is_given || (named && named->kind != HONE_VALUE_NONE);
 }
 
-/* One tensor, or a tuple where places, groups or counts are asked for. */
+/* One tensor, or a tuple where indices, groups or counts are asked for. */
 static hone_status unique(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     static const char *const keys[] = {"return_index", "return_inverse", "return_counts"};
     compose_node n;
@@ -114,9 +114,9 @@ static hone_status new_sizes(onnx_reader *r, const hone_gbind *bind, const char 
     for (int32_t d = 0; d < info->rank; d++)
         sizes[d] = info->shape[d];
     for (uint32_t i = 0; i < count; i++) {
-        const char *place = *layout ? strchr(layout, letters[i]) : NULL;
+        const char *index = *layout ? strchr(layout, letters[i]) : NULL;
         axes[i] = !*layout ? info->rank - (int32_t)count + (int32_t)i
-                  : place  ? (int32_t)(place - layout)
+                  : index  ? (int32_t)(index - layout)
                            : info->rank;
         if (axes[i] >= info->rank) return compose_refuse(bind, "a layout of other letters");
         sizes[axes[i]] = is_one ? size->u.expr : size->u.exprs[i];

@@ -146,14 +146,14 @@ static hone_status deviation_of(onnx_reader *r, const hone_gbind *bind, hone_gar
 /* x at the middle of the axis, which goes or stays as 1. */
 static hone_status middle(onnx_reader *r, hone_garg x, int32_t axis, int64_t extent, bool keeps,
                           hone_garg *out) {
-    int64_t place = (extent - 1) / 2, which = axis;
-    HONE_TRY(onnx_emit_slice(r, x, axis, place, place + 1, out));
+    int64_t index = (extent - 1) / 2, which = axis;
+    HONE_TRY(onnx_emit_slice(r, x, axis, index, index + 1, out));
     if (keeps) return HONE_OK;
     hone_attr attr = {"axis", onnx_ints_value(r, 1, &which)};
     return onnx_emit(r, "squeeze", 1, out, 1, &attr, out);
 }
 
-/* The lower of the two in the middle; along one axis with its place. */
+/* The lower of the two in the middle; along one axis with its index. */
 static hone_status median(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
     const hone_sinfo *data;
     const hone_value *given = hone_attrs_find(&bind->attrs, "axis");
@@ -205,7 +205,7 @@ static hone_status cross_entropy(onnx_reader *r, const hone_gbind *bind, hone_ga
 
 /* ---- attention: tensors are [batch, sequence, heads, size] ---- */
 
-/* Which keys a query sees: those up to its own place, counted from the first or from the last. */
+/* Which keys a query sees: those up to its own index, counted from the first or from the last. */
 static hone_status read_mask(onnx_reader *r, const hone_gbind *bind, onnx_attention *a) {
     const char *mask = hone_attrs_string(&bind->attrs, "causal_mask", "");
     const hone_sinfo *q, *k;

@@ -74,8 +74,8 @@ static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_gar
 typedef struct fit {
     uint32_t item;
     int32_t axis;
-    bool is_inside;   /* a branch computes how many it has */
-    hone_garg places; /* 0, 1, ..., as many as it has in the branch that is taken */
+    bool is_inside;    /* a branch computes how many it has */
+    hone_garg indices; /* 0, 1, ..., as many as it has in the branch that is taken */
 } fit;
 
 typedef struct fits {
@@ -111,7 +111,7 @@ static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads
     HONE_TRY(read_flat(r, b, out_results, out_count));
     for (uint32_t i = 0; i < b->fits->count; i++) {
         const fit *f = &b->fits->items[i];
-        HONE_TRY(onnx_fit_places(r, leads[i], f->axis, &(*out_results)[f->item]));
+        HONE_TRY(onnx_fit_indices(r, leads[i], f->axis, &(*out_results)[f->item]));
     }
     return HONE_OK;
 }
@@ -144,7 +144,7 @@ static hone_status make_branch(onnx_reader *r, const onnx_captured *captured, co
     const hone_sinfo *leads[MOST_FITS];
     uint32_t lead_count = of_sizes ? 0 : b->fits->count;
     for (uint32_t i = 0; i < lead_count; i++)
-        HONE_TRY(onnx_info(r, &b->fits->items[i].places, &leads[i]));
+        HONE_TRY(onnx_info(r, &b->fits->items[i].indices, &leads[i]));
     onnx_function f = {.stem = stem,
                        .captured = captured,
                        .lead_count = lead_count,
@@ -193,9 +193,9 @@ static hone_status results_of(onnx_reader *r, hone_gvalue value, hone_garg **out
 
 /* ---- sizes that differ ---- */
 
-/* What the branch that is taken has, as places. */
-static hone_status places_of(onnx_reader *r, hone_garg condition, const hone_expr *yes,
-                             const hone_expr *no, hone_garg *out) {
+/* What the branch that is taken has, as indices. */
+static hone_status indices_of(onnx_reader *r, hone_garg condition, const hone_expr *yes,
+                              const hone_expr *no, hone_garg *out) {
     hone_garg sizes[2], chosen;
     const hone_expr *found[1] = {NULL};
     int64_t a = hone_expr_const(yes), b = hone_expr_const(no);
@@ -203,7 +203,7 @@ static hone_status places_of(onnx_reader *r, hone_garg condition, const hone_exp
     HONE_TRY(onnx_sizes_tensor(r, 1, &no, &sizes[1]));
     HONE_TRY(onnx_emit_where(r, condition, sizes[0], sizes[1], &chosen));
     HONE_TRY(onnx_find_sizes(r, chosen, 1, a < 0 || b < 0 ? -1 : a > b ? a : b, found));
-    return onnx_places(r, found[0], 1, 0, out);
+    return onnx_indices(r, found[0], 1, 0, out);
 }
 
 static hone_status refuse_shapes(uint32_t item) {
@@ -224,7 +224,7 @@ static hone_status find_fits_of(onnx_reader *r, uint32_t vars, hone_garg conditi
         if (out->count == MOST_FITS) return refuse_shapes(item);
         fit *f = &out->items[out->count++];
         *f = (fit){.item = item, .axis = d, .is_inside = is_inside};
-        if (!is_inside) HONE_TRY(places_of(r, condition, a, b, &f->places));
+        if (!is_inside) HONE_TRY(indices_of(r, condition, a, b, &f->indices));
     }
     return HONE_OK;
 }
@@ -237,7 +237,7 @@ static const hone_sinfo *result_of(const onnx_reader *r, const branch *b) {
 static hone_status find_fits(onnx_reader *r, hone_garg condition, const branch *then,
                              const branch *otherwise, fits *out) {
     const hone_sinfo *yes = result_of(r, then), *no = result_of(r, otherwise);
-    uint32_t vars = r->graph->var_count; /* places make more */
+    uint32_t vars = r->graph->var_count; /* indices make more */
     if (!yes || !no || yes->kind != no->kind) return refuse_shapes(0);
     if (yes->kind != HONE_SINFO_TUPLE) return find_fits_of(r, vars, condition, 0, yes, no, out);
     for (uint32_t i = 0; i < yes->field_count && i < no->field_count; i++)
@@ -256,7 +256,7 @@ static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *th
     args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->name};
     args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->name};
     for (uint32_t i = 0; i < leads->count; i++)
-        args[HONE_GBIND_IF_ARGS + i] = leads->items[i].places;
+        args[HONE_GBIND_IF_ARGS + i] = leads->items[i].indices;
     for (uint32_t i = 0; i < captured->count; i++)
         args[first + i] = captured->values[i];
     hone_gbind *bind = hone_graph_add_bind(r->graph, HONE_GBIND_IF, value);
@@ -289,7 +289,7 @@ static hone_status find_inside(onnx_reader *r, hone_garg condition, const onnx_c
     HONE_TRY(onnx_find_sizes(r, chosen[0], count, -1, sizes));
     for (uint32_t i = 0; i < io->count; i++) {
         fit *f = &io->items[i];
-        if (f->is_inside) HONE_TRY(onnx_places(r, sizes[next++], 1, 0, &f->places));
+        if (f->is_inside) HONE_TRY(onnx_indices(r, sizes[next++], 1, 0, &f->indices));
     }
     return HONE_OK;
 }
@@ -300,15 +300,15 @@ static int32_t rank_of(const hone_sinfo *info, uint32_t i) {
     return is_shape_known(info) ? info->rank : -1;
 }
 
-/* Results have other numbers of dimensions; *out_place: the first one that does. */
+/* Results have other numbers of dimensions; *out_index: the first one that does. */
 static bool ranks_differ(const onnx_reader *r, const branch *then, const branch *otherwise,
-                         uint32_t *out_place) {
+                         uint32_t *out_index) {
     const hone_sinfo *yes = result_of(r, then), *no = result_of(r, otherwise);
     if (!yes || !no || yes->kind != no->kind) return false;
     uint32_t count = yes->kind == HONE_SINFO_TUPLE ? yes->field_count : 1;
     for (uint32_t i = 0; i < count; i++) {
         int32_t a = rank_of(yes, i), b = rank_of(no, i);
-        *out_place = i;
+        *out_index = i;
         if (a >= 0 && b >= 0 && a != b) return true;
     }
     return false;
@@ -316,7 +316,7 @@ static bool ranks_differ(const onnx_reader *r, const branch *then, const branch 
 
 static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, branch *otherwise,
                              bool can_end, hone_garg *out) {
-    uint32_t place;
+    uint32_t index;
     onnx_captured captured = {0};
     hone_garg *flat;
     fits none = {0}, found = {0};
@@ -327,7 +327,7 @@ static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, 
     then->fits = otherwise->fits = &none;
     HONE_TRY(make_both(r, &captured, false, then, otherwise));
     HONE_TRY(check_alike(then, otherwise));
-    if (can_end && ranks_differ(r, then, otherwise, &place)) {
+    if (can_end && ranks_differ(r, then, otherwise, &index)) {
         r->ends_in_branches = true;
         return HONE_OK;
     }
@@ -378,7 +378,7 @@ hone_status onnx_convert_branches(onnx_reader *r, hone_garg condition,
     branch then = {.graph = then_graph, .fits = &none},
            otherwise = {.graph = else_graph, .fits = &none};
     onnx_captured captured = {0};
-    uint32_t place;
+    uint32_t index;
     HONE_TRY(onnx_as_scalar(r, &condition));
     HONE_TRY(onnx_capture(r, then_graph, &captured));
     HONE_TRY(onnx_capture(r, else_graph, &captured));
@@ -395,9 +395,9 @@ hone_status onnx_convert_branches(onnx_reader *r, hone_garg condition,
         hone_status_free(hone_status_join(yes, no));
         return take_one(r, condition, is_then, is_then ? then_graph : else_graph, out);
     }
-    if (ranks_differ(r, &then, &otherwise, &place)) {
-        int which = declared_branch(r, &then, &otherwise, place);
-        if (which < 0) return refuse_shapes(place);
+    if (ranks_differ(r, &then, &otherwise, &index)) {
+        int which = declared_branch(r, &then, &otherwise, index);
+        if (which < 0) return refuse_shapes(index);
         return take_one(r, condition, which == 1, which ? then_graph : else_graph, out);
     }
     return read_both(r, condition, &then, &otherwise, false, out);

@@ -258,7 +258,7 @@ static hone_status choose(const onnx_cell *c, hone_garg is_here, hone_garg yes, 
     return onnx_emit(c->r, "where", 3, args, 0, NULL, out);
 }
 
-hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg place, hone_garg taken, hone_garg *out) {
+hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg index, hone_garg taken, hone_garg *out) {
     const onnx_cell *c = p->c;
     hone_garg h, state = p->c_state, runs;
     if (c->gates == 4) {
@@ -268,7 +268,7 @@ hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg place, hone_garg taken, 
     }
     *out = h;
     if (p->lengths.kind != HONE_GARG_NONE) {
-        HONE_TRY(onnx_emit2(c->r, "less", place, p->lengths, &runs));
+        HONE_TRY(onnx_emit2(c->r, "less", index, p->lengths, &runs));
         HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));
         HONE_TRY(choose(c, runs, h, p->h, &h));
         if (c->gates == 4) HONE_TRY(choose(c, runs, state, p->c_state, &state));

@@ -38,7 +38,7 @@ typedef struct onnx_cell_pass {
     hone_garg peep[3];    /* of gates i, o and f, or NONE */
     hone_garg h, c_state; /* NONE: zeros */
     hone_garg lengths;    /* [batch, 1]; or NONE */
-    hone_garg last;       /* the place of the last step, in a loop; or NONE */
+    hone_garg last;       /* the index of the last step, in a loop; or NONE */
 } onnx_cell_pass;
 
 /* The attributes activations, activation_alpha and activation_beta, or what the operator has
@@ -52,9 +52,9 @@ HONE_NODISCARD hone_status onnx_cell_gate(const onnx_cell *c, hone_garg x, uint3
                                           hone_garg *out);
 /* Zeros of the shape of a state where io is NONE. */
 HONE_NODISCARD hone_status onnx_cell_or_zeros(const onnx_cell *c, hone_garg *io);
-/* One step with what it takes of the data; its place matters where sequences have lengths. The
+/* One step with what it takes of the data; its index matters where sequences have lengths. The
  * states of p become those behind it. */
-HONE_NODISCARD hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg place, hone_garg taken,
+HONE_NODISCARD hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg index, hone_garg taken,
                                           hone_garg *out);
 
 #endif

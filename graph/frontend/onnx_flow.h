@@ -1,6 +1,6 @@
 /* graph/frontend/onnx_flow.h - between the files that read If, Loop, Scan and sequences.
  *
- * Sequences are HONE_GARG_TUPLE: lists of values that are known by their places while the model is
+ * Sequences are HONE_GARG_TUPLE: lists of values that are known by their indices while the model is
  * read. A sequence whose length comes later is a series (onnx_series.c). An optional is its
  * element, or HONE_GARG_NONE.
  */
@@ -126,9 +126,9 @@ HONE_NODISCARD hone_status onnx_cut_results(onnx_reader *r, const onnx_growth *g
                                             hone_garg *io_states);
 /* The size follows from the first var_count ones of a function. */
 bool onnx_is_known_before(uint32_t var_count, const hone_expr *size);
-/* The items at places along an axis, held within it. */
-HONE_NODISCARD hone_status onnx_fit_places(onnx_reader *r, hone_garg places, int32_t axis,
-                                           hone_garg *io);
+/* The items at indices along an axis, held within it. */
+HONE_NODISCARD hone_status onnx_fit_indices(onnx_reader *r, hone_garg indices, int32_t axis,
+                                            hone_garg *io);
 
 /* ---- sequences whose length comes later (onnx_series.c) ---- */
 
@@ -141,12 +141,12 @@ HONE_NODISCARD hone_status onnx_make_series(onnx_reader *r, hone_garg items, hon
 HONE_NODISCARD hone_status onnx_refuse_series(const hone_garg *arg);
 HONE_NODISCARD hone_status onnx_series_length(const onnx_reader *r, const hone_garg *series,
                                               hone_garg *out);
-HONE_NODISCARD hone_status onnx_series_at(onnx_reader *r, const hone_garg *series, hone_garg place,
+HONE_NODISCARD hone_status onnx_series_at(onnx_reader *r, const hone_garg *series, hone_garg index,
                                           hone_garg *out);
 /* All items along an axis of theirs, or along a new one. */
 HONE_NODISCARD hone_status onnx_series_concat(onnx_reader *r, const hone_garg *series,
                                               int64_t wanted, bool is_new, hone_garg *out);
-/* Each place along the axis, which stays as 1 or goes. */
+/* Each index along the axis, which stays as 1 or goes. */
 HONE_NODISCARD hone_status onnx_series_split(onnx_reader *r, hone_garg x, int32_t axis, bool keeps,
                                              hone_garg *out);
 /* Sequences that are empty at first and to which each turn of a Loop appends an item. */

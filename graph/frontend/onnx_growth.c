@@ -24,22 +24,22 @@ bool onnx_is_known_before(uint32_t var_count, const hone_expr *size) {
     return !hone_expr_find(size, is_made_later, &var_count);
 }
 
-hone_status onnx_fit_places(onnx_reader *r, hone_garg places, int32_t axis, hone_garg *io) {
+hone_status onnx_fit_indices(onnx_reader *r, hone_garg indices, int32_t axis, hone_garg *io) {
     const hone_sinfo *info;
     hone_garg last;
     HONE_TRY(onnx_as_tensor(r, io));
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[axis], &last));
     HONE_TRY(onnx_with_scalar(r, "subtract", last, 1, &last));
-    HONE_TRY(onnx_emit2(r, "minimum", places, last, &places));
-    return onnx_emit_take(r, *io, places, axis, io);
+    HONE_TRY(onnx_emit2(r, "minimum", indices, last, &indices));
+    return onnx_emit_take(r, *io, indices, axis, io);
 }
 
 static hone_status fit_extent(onnx_reader *r, const hone_expr *extent, int32_t axis,
                               hone_garg *io) {
-    hone_garg places;
-    HONE_TRY(onnx_places(r, extent, 1, 0, &places));
-    return onnx_fit_places(r, places, axis, io);
+    hone_garg indices;
+    HONE_TRY(onnx_indices(r, extent, 1, 0, &indices));
+    return onnx_fit_indices(r, indices, axis, io);
 }
 
 static hone_status as_scalar(onnx_reader *r, const hone_expr *size, hone_garg *out) {
@@ -155,15 +155,15 @@ hone_status onnx_cut_states(onnx_reader *r, onnx_growth *g, const hone_garg *siz
     const hone_expr *now[ONNX_MOST_GROWING] = {NULL};
     for (uint32_t i = 0; i < g->count; i++) {
         onnx_growing *item = &g->items[i];
-        hone_garg places, flat = sizes[item->group];
+        hone_garg indices, flat = sizes[item->group];
         if (!now[item->group]) {
             HONE_TRY(onnx_emit_flat(r, flat, &flat));
             HONE_TRY(onnx_find_sizes(r, flat, 1, -1, &now[item->group]));
         }
         item->size = now[item->group];
-        HONE_TRY(onnx_places(r, item->size, 1, 0, &places));
+        HONE_TRY(onnx_indices(r, item->size, 1, 0, &indices));
         hone_garg *state = &io_states[item->state];
-        HONE_TRY(onnx_emit_take(r, *state, places, item->axis, state));
+        HONE_TRY(onnx_emit_take(r, *state, indices, item->axis, state));
     }
     return HONE_OK;
 }
@@ -203,15 +203,15 @@ hone_status onnx_cut_results(onnx_reader *r, const onnx_growth *g, const hone_ga
     for (uint32_t i = 0; i < g->count; i++) {
         const onnx_growing *item = &g->items[i];
         bool shrinks = hone_expr_is_int(item->by) && item->by->u.i < 0;
-        hone_garg places, flat;
+        hone_garg indices, flat;
         if (is_full && !shrinks) continue;
         if (!last[item->group]) {
             HONE_TRY(onnx_emit_flat(r, sizes[item->group], &flat));
             HONE_TRY(onnx_find_sizes(r, flat, 1, hone_expr_const(item->room), &last[item->group]));
         }
-        HONE_TRY(onnx_places(r, last[item->group], 1, 0, &places));
+        HONE_TRY(onnx_indices(r, last[item->group], 1, 0, &indices));
         hone_garg *state = &io_states[item->state];
-        HONE_TRY(onnx_emit_take(r, *state, places, item->axis, state));
+        HONE_TRY(onnx_emit_take(r, *state, indices, item->axis, state));
     }
     return HONE_OK;
 }

@@ -63,9 +63,9 @@ static hone_status replace_initializer(onnx_reader *r, const char *name, hone_te
     return st;
 }
 
-static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto, size_t place) {
+static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto, size_t index) {
     if (!proto->name || !proto->name[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "initializer %zu has no name", place);
+        return HONE_ERROR(HONE_CODE_INVALID, "initializer %zu has no name", index);
     }
     hone_tensor *tensor;
     hone_garg arg;

@@ -258,9 +258,9 @@ const hone_tensor *onnx_given_weight(const onnx_reader *r, const char *name) {
     return NULL;
 }
 
-static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input, size_t place) {
+static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input, size_t index) {
     if (!input->name || !input->name[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "input %zu of the model has no name", place);
+        return HONE_ERROR(HONE_CODE_INVALID, "input %zu of the model has no name", index);
     }
     uint64_t at;
     if (hone_strmap_find(&r->scope->names, input->name, &at)) {

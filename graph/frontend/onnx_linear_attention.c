@@ -128,15 +128,15 @@ static hone_status what_is_new(onnx_reader *r, hone_garg state, const hone_garg 
     return onnx_emit2(r, "multiply", *io, token[BETA], io);
 }
 
-/* The state after the token at this place, and what its queries read: [batch, heads, rows, wide].
+/* The state after the token at this index, and what its queries read: [batch, heads, rows, wide].
  */
-static hone_status step(onnx_reader *r, const linear *a, hone_garg place, hone_garg *io_state,
+static hone_status step(onnx_reader *r, const linear *a, hone_garg index, hone_garg *io_state,
                         hone_garg *out) {
     hone_garg token[HELD], row;
     for (uint32_t i = 0; i < HELD; i++) {
         token[i] = a->held[i];
         if (token[i].kind != HONE_GARG_NONE)
-            HONE_TRY(onnx_emit_take(r, token[i], place, 0, &token[i]));
+            HONE_TRY(onnx_emit_take(r, token[i], index, 0, &token[i]));
     }
     row = token[V];
     if (a->is_gated) HONE_TRY(onnx_emit2(r, "multiply", *io_state, token[DECAY], io_state));
@@ -148,10 +148,10 @@ static hone_status step(onnx_reader *r, const linear *a, hone_garg place, hone_g
 }
 
 static hone_status one_token(onnx_reader *r, linear *a, hone_garg *out) {
-    hone_garg place;
+    hone_garg index;
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &place));
-    HONE_TRY(step(r, a, place, &a->state, out));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &index));
+    HONE_TRY(step(r, a, index, &a->state, out));
     return onnx_emit(r, "expand_dims", 1, out, 1, &axis, out);
 }
 

@@ -224,10 +224,10 @@ static hone_status begin_pass(const onnx_cell *c, int64_t d, uint32_t functions,
 
 static hone_status take_step(onnx_cell_pass *p, int64_t t, hone_garg *out) {
     onnx_reader *r = p->c->r;
-    hone_garg place, taken;
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &place));
-    HONE_TRY(onnx_emit_take(r, p->taken, place, 0, &taken));
-    return onnx_cell_step(p, place, taken, out);
+    hone_garg index, taken;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &index));
+    HONE_TRY(onnx_emit_take(r, p->taken, index, 0, &taken));
+    return onnx_cell_step(p, index, taken, out);
 }
 
 /* [1, batch, hidden] */
@@ -283,7 +283,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     const body *b = ctx;
     onnx_cell_pass inside = *b->p;
     onnx_cell c = *inside.c;
-    hone_garg *held[HELD], taken, place = leads[0];
+    hone_garg *held[HELD], taken, index = leads[0];
     hone_garg *results = hone_arena_zalloc(r->arena, (b->states + 1) * sizeof *results);
     uint32_t next = 1;
     if (!results) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -292,9 +292,9 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
         if (is_parameter(held[i], i, b->states)) *held[i] = leads[next++];
     inside.c = &c;
     if (inside.last.kind != HONE_GARG_NONE)
-        HONE_TRY(onnx_emit2(r, "subtract", inside.last, leads[0], &place));
-    HONE_TRY(onnx_emit_take(r, inside.taken, place, 0, &taken));
-    HONE_TRY(onnx_cell_step(&inside, place, taken, &results[b->states]));
+        HONE_TRY(onnx_emit2(r, "subtract", inside.last, leads[0], &index));
+    HONE_TRY(onnx_emit_take(r, inside.taken, index, 0, &taken));
+    HONE_TRY(onnx_cell_step(&inside, index, taken, &results[b->states]));
     results[0] = inside.h;
     if (b->states > 1) results[1] = inside.c_state;
     *out_results = results;

@@ -1,5 +1,5 @@
 /* graph/frontend/onnx_sequence.c - sequences and optionals: lists of values of the reader; nothing
- * of them is left in the graph. Lengths and places must be known while the model is read, but of a
+ * of them is left in the graph. Lengths and indices must be known while the model is read, but of a
  * series (onnx_series.c). */
 #include <string.h>
 
@@ -21,19 +21,19 @@ static hone_status sequence_of(const onnx_reader *r, const hone_garg **out) {
     return HONE_ERROR(HONE_CODE_INVALID, "input 0 is no sequence");
 }
 
-/* A place among `count`; absent: the last one. */
-static hone_status place_of(onnx_reader *r, uint32_t input, uint32_t count, uint32_t last,
+/* An index among `count`; absent: the last one. */
+static hone_status index_of(onnx_reader *r, uint32_t input, uint32_t count, uint32_t last,
                             uint32_t *out) {
-    int64_t place;
+    int64_t index;
     *out = last;
     if (!onnx_has_input(r, input)) return HONE_OK;
-    HONE_TRY(onnx_const_scalar(r, input, "the position", &place));
-    if (place < 0) place += count;
-    if (place < 0 || place > last) {
+    HONE_TRY(onnx_const_scalar(r, input, "the position", &index));
+    if (index < 0) index += count;
+    if (index < 0 || index > last) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "the position (input %u) is outside of a sequence of %u", input, count);
     }
-    *out = (uint32_t)place;
+    *out = (uint32_t)index;
     return HONE_OK;
 }
 
@@ -47,43 +47,43 @@ static hone_status convert_construct(onnx_reader *r, hone_garg *out) {
     return make_sequence(r, r->input_count, r->inputs, out);
 }
 
-/* Which one of the sequence (input 0) input 1 is the place of. */
-static hone_status item_of(onnx_reader *r, const hone_garg **out_from, uint32_t *out_place) {
+/* Which one of the sequence (input 0) input 1 is the index of. */
+static hone_status item_of(onnx_reader *r, const hone_garg **out_from, uint32_t *out_index) {
     HONE_TRY(sequence_of(r, out_from));
     uint32_t count = (*out_from)->count;
     if (!count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
-    return place_of(r, 1, count, count - 1, out_place);
+    return index_of(r, 1, count, count - 1, out_index);
 }
 
 static hone_status convert_at(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
-    uint32_t place;
+    uint32_t index;
     if (onnx_is_series(&r->inputs[0])) return onnx_series_at(r, &r->inputs[0], r->inputs[1], out);
-    HONE_TRY(item_of(r, &from, &place));
-    *out = from->u.items[place];
+    HONE_TRY(item_of(r, &from, &index));
+    *out = from->u.items[index];
     return HONE_OK;
 }
 
 static hone_status convert_insert(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
-    uint32_t place;
+    uint32_t index;
     HONE_TRY(sequence_of(r, &from));
-    HONE_TRY(place_of(r, 2, from->count, from->count, &place));
+    HONE_TRY(index_of(r, 2, from->count, from->count, &index));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)from->count + 1) * sizeof *items);
     if (!items) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < from->count; i++)
-        items[i + (i >= place)] = from->u.items[i];
-    items[place] = r->inputs[1];
+        items[i + (i >= index)] = from->u.items[i];
+    items[index] = r->inputs[1];
     return make_sequence(r, from->count + 1, items, out);
 }
 
 static hone_status convert_erase(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
-    uint32_t place;
-    HONE_TRY(item_of(r, &from, &place));
+    uint32_t index;
+    HONE_TRY(item_of(r, &from, &index));
     HONE_TRY(make_sequence(r, from->count, from->u.items, out));
     hone_garg *items = (hone_garg *)(uintptr_t)out->u.items;
-    memmove(items + place, items + place + 1, (from->count - 1 - place) * sizeof *items);
+    memmove(items + index, items + index + 1, (from->count - 1 - index) * sizeof *items);
     out->count--;
     return HONE_OK;
 }
@@ -176,8 +176,8 @@ static hone_status known_parts(onnx_reader *r, int32_t axis, int64_t extent, boo
         int64_t length = lengths[i]->u.i;
         if (length < 0)
             return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld elements", i, (long long)length);
-        hone_garg place = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, at)};
-        HONE_TRY(drops ? onnx_item(r, r->inputs[0], place, axis, &items[i])
+        hone_garg index = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, at)};
+        HONE_TRY(drops ? onnx_item(r, r->inputs[0], index, axis, &items[i])
                        : onnx_emit_slice(r, r->inputs[0], axis, at, at + length, &items[i]));
         at += length;
     }

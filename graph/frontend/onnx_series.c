@@ -34,9 +34,9 @@ hone_status onnx_series_length(const onnx_reader *r, const hone_garg *series, ho
     return HONE_OK;
 }
 
-hone_status onnx_series_at(onnx_reader *r, const hone_garg *series, hone_garg place,
+hone_status onnx_series_at(onnx_reader *r, const hone_garg *series, hone_garg index,
                            hone_garg *out) {
-    const hone_garg operands[] = {series->u.items[0], place};
+    const hone_garg operands[] = {series->u.items[0], index};
     return onnx_convert_on(r, "Gather", 2, operands, out);
 }
 
@@ -117,8 +117,8 @@ static uint32_t uses_of(const Onnx__GraphProto *graph, const char *name) {
 }
 
 static bool appends(const Onnx__NodeProto *node, const char *before, const char *after) {
-    bool has_place = node->n_input > 2 && node->input[2][0];
-    return is_same_name(node->op_type, "SequenceInsert") && node->n_input >= 2 && !has_place &&
+    bool has_index = node->n_input > 2 && node->input[2][0];
+    return is_same_name(node->op_type, "SequenceInsert") && node->n_input >= 2 && !has_index &&
            node->n_output == 1 && is_same_name(node->input[0], before) &&
            is_same_name(node->output[0], after);
 }
@@ -171,7 +171,7 @@ hone_status onnx_find_appends(onnx_reader *r, const Onnx__GraphProto *body, uint
     if (body->n_input != 2 + state_count || !body->n_node) return HONE_OK;
     HONE_TRY(copy_body(r, body, &copy));
     out->body = copy;
-    for (uint32_t s = state_count; s-- > 0;) { /* from behind: the places in front stay */
+    for (uint32_t s = state_count; s-- > 0;) { /* from behind: the indices in front stay */
         bool is_empty =
             states[s].kind == HONE_GARG_TUPLE && !states[s].count && !onnx_is_series(&states[s]);
         const Onnx__NodeProto *node = is_empty ? append_to(body, s) : NULL;

@@ -37,7 +37,7 @@ static void write_shape(writer *w, hone_head_order order, int64_t length, int64_
 }
 
 /* The element where the part $CROW, $CCOLUMN of a tile begins, which begins at a row. */
-static void write_place(writer *w, hone_head_order order, int64_t length, int64_t heads,
+static void write_index(writer *w, hone_head_order order, int64_t length, int64_t heads,
                         const char *row, bool is_even) {
     bool is_inside = order == HONE_HEADS_INSIDE;
     char head[64];
@@ -56,7 +56,7 @@ static void write_place(writer *w, hone_head_order order, int64_t length, int64_
 }
 
 /* The bias of an element: axes of one element stay. */
-static void write_bias_place(writer *w) {
+static void write_bias_index(writer *w) {
     static const char *const axes[] = {"b", "h", "T.min($ROW, $SQ - 1)", "T.min($COLUMN, $SK - 1)"};
     const hone_attention *a = w->a;
     if (a->bias_rank == 0) write(w, "()");
@@ -160,8 +160,8 @@ static void write_value_type(writer *w) {
 static void write_result_type(writer *w) {
     write_shape(w, w->a->out, w->a->queries, w->a->heads);
 }
-static void write_query_place(writer *w) {
-    write_place(w, w->a->q, w->a->queries, w->a->heads, "$QI * $BM + $CROW",
+static void write_query_index(writer *w) {
+    write_index(w, w->a->q, w->a->queries, w->a->heads, "$QI * $BM + $CROW",
                 w->a->queries % w->form->queries == 0);
 }
 /* A row of keys or values; tiles of groups go from the last to the first. */
@@ -175,7 +175,7 @@ static void write_key_row(writer *w, bool is_value, int64_t tile, bool is_later)
                         is_later ? " - i" : "");
     else
         hone_str_printf(&row, "(%lld%s) * $BN + $CROW", (long long)tile, is_later ? " + j" : "");
-    write_place(w, order, w->a->keys, heads, hone_str_text(&row), is_even);
+    write_index(w, order, w->a->keys, heads, hone_str_text(&row), is_even);
     w->out.failed |= row.failed;
     hone_str_deinit(&row);
 }
@@ -240,7 +240,7 @@ static void write_open(writer *w, const char *name, size_t length) {
         {"CPART", .text = "T.bitwise_xor($CCOLUMN, $CROW % 8)"},
         {"ROW", .text = "($QI * $BM + t // 32 * 16 + t % 32 // 4 + x % 4 // 2 * 8)"},
         {"COLUMN", .text = "(j * $BN + x // 4 * 8 + t % 4 * 2 + x % 2)"},
-        {"QAT", .write = write_query_place},
+        {"QAT", .write = write_query_index},
         {"KFIRST", .write = write_first_key},
         {"VFIRST", .write = write_first_value},
         {"SPOT", .text = "$CCOLUMN // 8 * $BN * 64 + $CROW * 64 + $CCOLUMN % 8 * 8"},
@@ -257,7 +257,7 @@ static void write_open(writer *w, const char *name, size_t length) {
         {"KSTAGES", .number = w->form->key_stages},
         {"KNEXT", .write = write_next_key},
         {"VNEXT", .write = write_next_value},
-        {"MAT", .write = write_bias_place},
+        {"MAT", .write = write_bias_index},
         {"BIAS", .write = write_bias},
         {"OAT", .text = a->out == HONE_HEADS_INSIDE ? "b, $ROW, h, x // 4 * 8 + t % 4 * 2 + x % 2"
                                                     : "b, h, $ROW, x // 4 * 8 + t % 4 * 2 + x % 2"},

@@ -43,7 +43,7 @@ hone_topi_fn hone_topi_find(const char *op);
 #define HONE_TOPI(op, builder) hone_status hone_topi_emit_##builder(hone_topi *t);
 #include "graph/operators/topi.def"
 #undef HONE_TOPI
-/* That of all others that compute an element of elements at the same place: by a row of its table.
+/* That of all others that compute an element of elements at the same index: by a row of its table.
  */
 hone_status hone_topi_emit_elementwise(hone_topi *t);
 hone_status hone_topi_emit_pad_copies(hone_topi *t); /* "nn.pad" of the data, not of a number */
@@ -72,10 +72,11 @@ const hone_expr *hone_topi_mul_int(hone_topi *t, const hone_expr *x, int64_t c);
 const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr *y);
 /* A computed index as te's index type: negative ones count from the end, and what is outside stays
  * outside. */
-const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent);
+const hone_expr *hone_topi_index(hone_topi *t, const hone_expr *index, const hone_expr *extent);
 /* A computed index that does not count from the end, as te's index type: one that is negative, or
  * beyond the extent, stays outside. */
-const hone_expr *hone_topi_index(hone_topi *t, const hone_expr *index, const hone_expr *extent);
+const hone_expr *hone_topi_forward_index(hone_topi *t, const hone_expr *index,
+                                         const hone_expr *extent);
 /* A stage over the output's shape. */
 void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
 /* A copy of the first argument with `before` and `after` elements of `value` around each dimension

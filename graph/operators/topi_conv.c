@@ -10,7 +10,7 @@ enum { MAX_SPATIAL = 3, BATCH = 0, CHANNEL = 1, SPACE = 2 /* dimensions in the p
 
 typedef struct window {
     uint32_t spatial;
-    int64_t place[MAX_SPATIAL + 2];  /* of N, C, space... among the dimensions of data and result */
+    int64_t dim[MAX_SPATIAL + 2];    /* of N, C, space... among the dimensions of data and result */
     int64_t filter[MAX_SPATIAL + 2]; /* of O, I, space... among those of the filter */
     int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilation[MAX_SPATIAL];
     int64_t before[MAX_SPATIAL], after[MAX_SPATIAL];                   /* as asked for */
@@ -20,7 +20,7 @@ typedef struct window {
 static hone_status read_order(hone_topi *t, window *w) {
     hone_window_layouts l;
     if (!hone_layouts_of_window(t->bind, &l) || strcmp(l.data, l.out) != 0 ||
-        !hone_layout_axes(l.data, l.plain, w->place) ||
+        !hone_layout_axes(l.data, l.plain, w->dim) ||
         !hone_layout_axes(l.kernel, l.plain_kernel, w->filter)) {
         return hone_topi_unsupported(t, "a result in another layout than the data, or of blocks");
     }
@@ -29,8 +29,8 @@ static hone_status read_order(hone_topi *t, window *w) {
 
 /* Behind the data only what some window reaches is padded. */
 static int64_t reach_after(const hone_topi *t, const window *w, uint32_t i, bool ceil_mode) {
-    int64_t extent = hone_expr_const(t->infos[0]->shape[w->place[SPACE + i]]);
-    int64_t count = hone_expr_const(t->out->shape[w->place[SPACE + i]]);
+    int64_t extent = hone_expr_const(t->infos[0]->shape[w->dim[SPACE + i]]);
+    int64_t count = hone_expr_const(t->out->shape[w->dim[SPACE + i]]);
     if (extent < 0 || count < 0) return w->after[i] + (ceil_mode ? w->strides[i] - 1 : 0);
     int64_t end = (count - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
     int64_t needed = end - w->before[i] - extent;
@@ -45,9 +45,9 @@ static hone_status read_window(hone_topi *t, window *w) {
     HONE_TRY(hone_graph_attr_ints(t->bind, "dilation", w->spatial, 1, w->dilation));
     HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
     for (uint32_t i = 0; i < w->spatial; i++) {
-        w->before[i] = w->room_before[w->place[SPACE + i]] = padding[i];
+        w->before[i] = w->room_before[w->dim[SPACE + i]] = padding[i];
         w->after[i] = padding[i + w->spatial];
-        w->room_after[w->place[SPACE + i]] = reach_after(t, w, i, ceil_mode);
+        w->room_after[w->dim[SPACE + i]] = reach_after(t, w, i, ceil_mode);
     }
     return HONE_OK;
 }
@@ -79,9 +79,9 @@ static bool tap_reaches(const window *w, uint32_t i, int64_t tap, int64_t extent
  * dimension, is the first one that stays. */
 static void leave_taps_out(const hone_topi *t, window *w, int64_t *out_first) {
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t place = w->place[SPACE + i], first = 0, end = w->kernel[i];
-        int64_t extent = hone_expr_const(t->infos[0]->shape[place]);
-        int64_t count = hone_expr_const(t->out->shape[place]);
+        int64_t dim = w->dim[SPACE + i], first = 0, end = w->kernel[i];
+        int64_t extent = hone_expr_const(t->infos[0]->shape[dim]);
+        int64_t count = hone_expr_const(t->out->shape[dim]);
         out_first[i] = 0;
         if (extent < 1 || count < 1) continue;
         while (first + 1 < end && !tap_reaches(w, i, first, extent, count))
@@ -92,8 +92,8 @@ static void leave_taps_out(const hone_topi *t, window *w, int64_t *out_first) {
         out_first[i] = first;
         w->kernel[i] = end - first;
         w->before[i] -= first * w->dilation[i];
-        w->room_before[place] = w->before[i];
-        w->room_after[place] = reach_after(t, w, i, false);
+        w->room_before[dim] = w->before[i];
+        w->room_after[dim] = reach_after(t, w, i, false);
     }
 }
 
@@ -104,10 +104,10 @@ static bool taps_are_far(const hone_topi *t, const window *w) {
     double padded = 1, taken = 1;
     bool is_known = true, is_far = true, is_dilated = false;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t place = w->place[SPACE + i];
-        int64_t room = w->room_before[place] + w->room_after[place];
-        int64_t extent = hone_expr_const(t->infos[0]->shape[place]);
-        int64_t count = hone_expr_const(t->out->shape[place]);
+        int64_t dim = w->dim[SPACE + i];
+        int64_t room = w->room_before[dim] + w->room_after[dim];
+        int64_t extent = hone_expr_const(t->infos[0]->shape[dim]);
+        int64_t count = hone_expr_const(t->out->shape[dim]);
         is_known &= extent >= 0 && count >= 0;
         padded *= (double)(extent + room);
         taken *= (double)(count * w->kernel[i]);
@@ -119,8 +119,8 @@ static bool taps_are_far(const hone_topi *t, const window *w) {
 
 static const hone_expr *is_inside(hone_topi *t, const window *w, uint32_t i, const hone_expr *at) {
     hone_ir *ir = &t->te->ir;
-    int64_t place = w->place[SPACE + i], before = w->room_before[place];
-    const hone_expr *end = hone_topi_add_int(t, t->shapes[0][place], before), *both = NULL;
+    int64_t dim = w->dim[SPACE + i], before = w->room_before[dim];
+    const hone_expr *end = hone_topi_add_int(t, t->shapes[0][dim], before), *both = NULL;
     if (before > 0) both = hone_expr_binary(ir, HONE_OP_LE, hone_te_int(t->te, before), at);
     return hone_topi_both(t, both, hone_expr_binary(ir, HONE_OP_LT, at, end));
 }
@@ -129,21 +129,21 @@ static const hone_expr *is_inside(hone_topi *t, const window *w, uint32_t i, con
 static hone_buffer take_windows(hone_topi *t, const window *w) {
     uint32_t channel = w->spatial + 1;
     const hone_expr *shape[2 * MAX_SPATIAL + 2], *at[MAX_SPATIAL + 2], *all = NULL;
-    shape[0] = t->out_shape[w->place[BATCH]];
-    shape[channel] = t->shapes[0][w->place[CHANNEL]];
+    shape[0] = t->out_shape[w->dim[BATCH]];
+    shape[channel] = t->shapes[0][w->dim[CHANNEL]];
     for (uint32_t i = 0; i < w->spatial; i++) {
         shape[1 + i] = hone_te_int(t->te, w->kernel[i]);
-        shape[channel + 1 + i] = t->out_shape[w->place[SPACE + i]];
+        shape[channel + 1 + i] = t->out_shape[w->dim[SPACE + i]];
     }
     hone_te_stage s;
     hone_te_stage_begin(t->te, &s, 2 * w->spatial + 2, shape, 0, NULL);
-    at[w->place[BATCH]] = s.axis[0];
-    at[w->place[CHANNEL]] = s.axis[channel];
+    at[w->dim[BATCH]] = s.axis[0];
+    at[w->dim[CHANNEL]] = s.axis[channel];
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t place = w->place[SPACE + i];
-        at[place] = window_index(t, w, i, s.axis[channel + 1 + i], s.axis[1 + i]);
-        all = hone_topi_both(t, all, is_inside(t, w, i, at[place]));
-        at[place] = hone_topi_add_int(t, at[place], -w->room_before[place]);
+        int64_t dim = w->dim[SPACE + i];
+        at[dim] = window_index(t, w, i, s.axis[channel + 1 + i], s.axis[1 + i]);
+        all = hone_topi_both(t, all, is_inside(t, w, i, at[dim]));
+        at[dim] = hone_topi_add_int(t, at[dim], -w->room_before[dim]);
     }
     const hone_expr *nothing = hone_topi_number(t, t->infos[0]->dtype, 0);
     const hone_expr *value = hone_topi_choose(t, all, hone_topi_load(t, 0, at), nothing);
@@ -170,16 +170,16 @@ static const hone_expr *load_data(hone_topi *t, const window *w, const conv_data
     const hone_expr *at[2 * MAX_SPATIAL + 2];
     uint32_t before = data->is_windows ? 1 + w->spatial : 0;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t place = w->place[SPACE + i];
+        int64_t dim = w->dim[SPACE + i];
         if (data->is_windows) {
             at[1 + i] = taps[i];
-            at[before + 1 + i] = s->axis[place];
+            at[before + 1 + i] = s->axis[dim];
         } else {
-            at[place] = window_index(t, w, i, s->axis[place], taps[i]);
+            at[dim] = window_index(t, w, i, s->axis[dim], taps[i]);
         }
     }
-    at[data->is_windows ? 0 : w->place[BATCH]] = s->axis[w->place[BATCH]];
-    at[data->is_windows ? before : w->place[CHANNEL]] = channel;
+    at[data->is_windows ? 0 : w->dim[BATCH]] = s->axis[w->dim[BATCH]];
+    at[data->is_windows ? before : w->dim[CHANNEL]] = channel;
     return hone_te_load(t->te, data->buffer, at);
 }
 
@@ -222,7 +222,7 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
     hone_te_stage_begin(t->te, &s, rank, t->out_shape, reduce_count, reduce);
     const hone_expr *const *taps = s.axis + rank + !is_depthwise;
     const hone_expr *rc = is_depthwise ? NULL : s.axis[rank];
-    const hone_expr *filter[MAX_SPATIAL + 2], *co = s.axis[w.place[CHANNEL]];
+    const hone_expr *filter[MAX_SPATIAL + 2], *co = s.axis[w.dim[CHANNEL]];
     const hone_expr *channel = channel_index(t, co, rc, outs / groups, ins, groups);
     filter[w.filter[BATCH]] = co;
     filter[w.filter[CHANNEL]] = rc ? rc : hone_te_int(t->te, 0);
@@ -247,11 +247,11 @@ static hone_buffer pool_reduce(hone_topi *t, const window *w, hone_buffer data, 
         reduce[i] = hone_te_int(t->te, w->kernel[i]);
     hone_te_stage s;
     hone_te_stage_begin(t->te, &s, rank, t->out_shape, w->spatial, reduce);
-    at[w->place[BATCH]] = s.axis[w->place[BATCH]];
-    at[w->place[CHANNEL]] = s.axis[w->place[CHANNEL]];
+    at[w->dim[BATCH]] = s.axis[w->dim[BATCH]];
+    at[w->dim[CHANNEL]] = s.axis[w->dim[CHANNEL]];
     for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t place = w->place[SPACE + i];
-        at[place] = window_index(t, w, i, s.axis[place], s.axis[rank + i]);
+        int64_t dim = w->dim[SPACE + i];
+        at[dim] = window_index(t, w, i, s.axis[dim], s.axis[rank + i]);
     }
     const hone_expr *x = hone_te_load(t->te, data, at);
     return hone_te_reduce(t->te, &s, name, reducer,
@@ -274,13 +274,12 @@ static const hone_expr *taps_below(hone_topi *t, const window *w, uint32_t i,
 /* How many taps of a window count along dimension i; NULL = all of them. */
 static const hone_expr *tap_count(hone_topi *t, const window *w, uint32_t i, const hone_expr *out,
                                   bool include_pad) {
-    int64_t place = w->place[SPACE + i], room_after = w->room_after[place];
+    int64_t dim = w->dim[SPACE + i], room_after = w->room_after[dim];
     if (include_pad && room_after <= w->after[i]) return NULL;
     if (!include_pad && w->before[i] == 0 && room_after == 0) return NULL;
     const hone_expr *start =
         hone_topi_add_int(t, hone_topi_mul_int(t, out, w->strides[i]), -w->before[i]);
-    const hone_expr *limit =
-        hone_topi_add_int(t, t->shapes[0][place], include_pad ? w->after[i] : 0);
+    const hone_expr *limit = hone_topi_add_int(t, t->shapes[0][dim], include_pad ? w->after[i] : 0);
     const hone_expr *taps = taps_below(t, w, i, start, limit);
     if (include_pad || w->before[i] == 0) return taps;
     return hone_expr_sub(&t->te->ir, taps, taps_below(t, w, i, start, hone_te_int(t->te, 0)));
@@ -293,7 +292,7 @@ static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, b
     int64_t all = 1;
     const hone_expr *count = NULL;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        const hone_expr *taps = tap_count(t, w, i, s.axis[w->place[SPACE + i]], include_pad);
+        const hone_expr *taps = tap_count(t, w, i, s.axis[w->dim[SPACE + i]], include_pad);
         if (!taps)
             all *= w->kernel[i];
         else

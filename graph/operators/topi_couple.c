@@ -29,7 +29,7 @@ static const hone_expr *number(const coupling *c, double value) {
 
 static const hone_expr *pair(const coupling *c, const hone_expr *i, const hone_expr *j) {
     const hone_expr *at[HONE_TE_MAX_RANK];
-    hone_topi_step_place(&c->p, i, at);
+    hone_topi_step_index(&c->p, i, at);
     at[c->p.s.spatial_count + 1] = j;
     return hone_topi_widen(c->p.t, hone_topi_load(c->p.t, 0, at));
 }
@@ -38,13 +38,13 @@ static const hone_expr *cell(const coupling *c, const hone_expr *i, const hone_e
     return bin(c, HONE_OP_ADD, bin(c, HONE_OP_MUL, i, c->n), j);
 }
 
-static const hone_expr *get(const coupling *c, hone_buffer buffer, const hone_expr *place) {
-    return hone_topi_step_load(&c->p, buffer, place);
+static const hone_expr *get(const coupling *c, hone_buffer buffer, const hone_expr *index) {
+    return hone_topi_step_load(&c->p, buffer, index);
 }
 
-static void put(const coupling *c, hone_buffer buffer, const hone_expr *place,
+static void put(const coupling *c, hone_buffer buffer, const hone_expr *index,
                 const hone_expr *value) {
-    hone_topi_step_store(&c->p, buffer, place, value);
+    hone_topi_step_store(&c->p, buffer, index, value);
 }
 
 static const hone_expr *state(const coupling *c, int which) {

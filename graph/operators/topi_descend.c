@@ -70,8 +70,8 @@ static const hone_expr *next_of(descent *d, const hone_expr *row, const hone_exp
     const hone_expr *feature = code;
     if (d->tells_missing)
         feature = hone_topi_step_shift(&d->p, HONE_INTRIN_SHIFT_RIGHT, code, number(d, 1));
-    const hone_expr *place[] = {row, as_index(d, feature)};
-    const hone_expr *x = hone_topi_step_let(&d->p, "x", hone_topi_load(t, ROWS, place));
+    const hone_expr *index[] = {row, as_index(d, feature)};
+    const hone_expr *x = hone_topi_step_let(&d->p, "x", hone_topi_load(t, ROWS, index));
     const hone_expr *is_so = compare(d, node, x);
     if (d->tells_missing) {
         const hone_expr *bit =

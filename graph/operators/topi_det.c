@@ -25,22 +25,22 @@ static const hone_expr *zero_of(const elimination *e) {
 }
 
 /* The axes of the matrix, row and column in out[] (room for HONE_TE_MAX_RANK), which comes back. */
-static const hone_expr *const *place(const elimination *e, const hone_expr *row,
+static const hone_expr *const *index(const elimination *e, const hone_expr *row,
                                      const hone_expr *column, const hone_expr **out) {
-    hone_topi_step_place(&e->p, row, out);
+    hone_topi_step_index(&e->p, row, out);
     out[e->p.s.spatial_count + 1] = column;
     return out;
 }
 
 static const hone_expr *cell(const elimination *e, const hone_expr *row, const hone_expr *column) {
     const hone_expr *at[HONE_TE_MAX_RANK];
-    return hone_te_load(e->p.t->te, e->rows, place(e, row, column, at));
+    return hone_te_load(e->p.t->te, e->rows, index(e, row, column, at));
 }
 
 static void set_cell(const elimination *e, const hone_expr *row, const hone_expr *column,
                      const hone_expr *value) {
     const hone_expr *at[HONE_TE_MAX_RANK];
-    hone_te_store(e->p.t->te, e->p.at, e->rows, place(e, row, column, at), value);
+    hone_te_store(e->p.t->te, e->p.at, e->rows, index(e, row, column, at), value);
 }
 
 static const hone_expr *let(elimination *e, const char *name, const hone_expr *value) {

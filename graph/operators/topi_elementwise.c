@@ -1,5 +1,5 @@
 /* graph/operators/topi_elementwise.c - everything that computes an element from the elements at the
- * same (broadcast) place. */
+ * same (broadcast) index. */
 #include <math.h>
 #include <string.h>
 

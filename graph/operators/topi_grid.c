@@ -1,6 +1,6 @@
-/* graph/operators/topi_grid.c - images at places that a tensor says: grid_sample, and sample_at,
- * whose places are in elements of the data, its first dimension first. Places in elements are a
- * block of their own: all channels share them. */
+/* graph/operators/topi_grid.c - images at coordinates that a tensor says: grid_sample, and
+ * sample_at, whose coordinates are in elements of the data, its first dimension first. Coordinates
+ * in elements are a block of their own: all channels share them. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
@@ -15,8 +15,8 @@ typedef struct sampler {
     outside outside;
     bool aligns_corners;
     bool is_in_elements; /* the tensor is, in the order of the data */
-    hone_dtype dtype;    /* of places */
-    hone_buffer places;
+    hone_dtype dtype;    /* of coordinates */
+    hone_buffer coordinates;
 } sampler;
 
 static const hone_expr *num(hone_topi *t, const sampler *g, double value) {
@@ -28,8 +28,8 @@ static const hone_expr *within(hone_topi *t, const hone_expr *x, const hone_expr
     return hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, x, low), high);
 }
 
-/* The first and the last place along dimension i: the middles of the elements at the ends, or the
- * ends themselves. */
+/* The first and the last coordinate along dimension i: the middles of the elements at the ends, or
+ * the ends themselves. */
 static void ends_of(hone_topi *t, const sampler *g, uint32_t i, const hone_expr **out_first,
                     const hone_expr **out_last) {
     double margin = g->aligns_corners ? 0 : 0.5;
@@ -72,7 +72,8 @@ static const hone_expr *near_data(hone_topi *t, const sampler *g, uint32_t i, co
 }
 
 /* From [-1, 1] to elements, as the data goes on outside. */
-static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, const hone_expr *n) {
+static const hone_expr *coordinate_of(hone_topi *t, const sampler *g, uint32_t i,
+                                      const hone_expr *n) {
     hone_ir *ir = &t->te->ir;
     if (g->is_in_elements) return near_data(t, g, i, n);
     const hone_expr *extent = hone_expr_cast(ir, g->dtype, t->shapes[0][i + 2]),
@@ -99,9 +100,9 @@ static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, con
     return near_data(t, g, i, x);
 }
 
-/* [N, spatial, ...]: the places along dimension i of the data are plane i; the grid of grid_sample
- * begins with the last dimension. */
-static void make_places(hone_topi *t, sampler *g) {
+/* [N, spatial, ...]: the coordinates along dimension i of the data are plane i; the grid of
+ * grid_sample begins with the last dimension. */
+static void make_coordinates(hone_topi *t, sampler *g) {
     hone_te_stage s;
     uint32_t rank = g->spatial + 2;
     const hone_expr *at[MAX_SPATIAL + 2], *value = NULL;
@@ -111,32 +112,32 @@ static void make_places(hone_topi *t, sampler *g) {
         at[1] = hone_expr_sub(&t->te->ir, hone_te_int(t->te, g->spatial - 1), s.axis[1]);
     const hone_expr *n = hone_topi_widen(t, hone_topi_load(t, 1, at));
     for (uint32_t i = g->spatial; i-- > 0;) {
-        const hone_expr *place = place_of(t, g, i, n);
+        const hone_expr *coordinate = coordinate_of(t, g, i, n);
         const hone_expr *is_here = hone_topi_op(t, HONE_OP_EQ, s.axis[1], hone_te_int(t->te, i));
-        value = value ? hone_expr_select(&t->te->ir, is_here, place, value) : place;
+        value = value ? hone_expr_select(&t->te->ir, is_here, coordinate, value) : coordinate;
     }
-    g->places = hone_te_compute(t->te, &s, "grid_places", value);
+    g->coordinates = hone_te_compute(t->te, &s, "grid_places", value);
 }
 
 /* ---- elements ---- */
 
-/* The element at a place, which may lie outside. */
+/* The element at a coordinate, which may lie outside. */
 static const hone_expr *element_at(hone_topi *t, const sampler *g, const hone_expr *const *axes,
-                                   const hone_expr *const *places) {
+                                   const hone_expr *const *coordinates) {
     hone_ir *ir = &t->te->ir;
     const hone_expr *at[MAX_SPATIAL + 2] = {axes[0], axes[1]}, *is_inside = NULL;
     for (uint32_t i = 0; i < g->spatial; i++) {
-        const hone_expr *place = places[i], *zero = hone_te_int(t->te, 0);
+        const hone_expr *coordinate = coordinates[i], *zero = hone_te_int(t->te, 0);
         const hone_expr *extent = t->shapes[0][i + 2], *last = hone_topi_add_int(t, extent, -1);
         if (g->outside == REFLECTION && g->reach > 1) {
-            place = reflected(t, g, i, hone_expr_cast(ir, g->dtype, place));
-            place = hone_expr_cast(ir, t->te->index, place);
+            coordinate = reflected(t, g, i, hone_expr_cast(ir, g->dtype, coordinate));
+            coordinate = hone_expr_cast(ir, t->te->index, coordinate);
         }
-        at[i + 2] = within(t, place, zero, last);
+        at[i + 2] = within(t, coordinate, zero, last);
         if (g->outside != ZEROS) continue;
         const hone_expr *here =
-            hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_GE, place, zero),
-                         hone_topi_op(t, HONE_OP_LT, place, extent));
+            hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_GE, coordinate, zero),
+                         hone_topi_op(t, HONE_OP_LT, coordinate, extent));
         is_inside = hone_topi_both(t, is_inside, here);
     }
     const hone_expr *load = hone_topi_load(t, 0, at);
@@ -153,7 +154,7 @@ static const hone_expr *polynomial(hone_topi *t, const sampler *g, const hone_ex
     return sum;
 }
 
-/* What the k-th element counts, where x is how far the place is behind the one in front of it:
+/* What the k-th element counts, where x is how far the coordinate is behind the one in front of it:
  * linear, or cubic with a = -0.75. */
 static const hone_expr *weight_of(hone_topi *t, const sampler *g, int64_t k, const hone_expr *x) {
     static const double outer[4] = {-0.75, 3.75, -6, 3}, inner[4] = {1.25, -2.25, 0, 1};
@@ -167,13 +168,13 @@ static const hone_expr *weight_of(hone_topi *t, const sampler *g, int64_t k, con
 
 static const hone_expr *sum_over(hone_topi *t, const sampler *g, uint32_t i,
                                  const hone_expr *const *axes, const hone_expr *const *front,
-                                 const hone_expr *const *fraction, const hone_expr **places) {
-    if (i == g->spatial) return hone_topi_widen(t, element_at(t, g, axes, places));
+                                 const hone_expr *const *fraction, const hone_expr **coordinates) {
+    if (i == g->spatial) return hone_topi_widen(t, element_at(t, g, axes, coordinates));
     const hone_expr *sum = NULL;
     hone_dtype wide = hone_topi_wide(t->out->dtype);
     for (int64_t k = 0; k < g->reach; k++) {
-        places[i] = hone_topi_add_int(t, front[i], k - (g->reach == 4));
-        const hone_expr *inner = sum_over(t, g, i + 1, axes, front, fraction, places);
+        coordinates[i] = hone_topi_add_int(t, front[i], k - (g->reach == 4));
+        const hone_expr *inner = sum_over(t, g, i + 1, axes, front, fraction, coordinates);
         const hone_expr *weight = hone_expr_cast(&t->te->ir, wide, weight_of(t, g, k, fraction[i]));
         const hone_expr *term = hone_topi_op(t, HONE_OP_MUL, inner, weight);
         sum = sum ? hone_topi_op(t, HONE_OP_ADD, sum, term) : term;
@@ -184,19 +185,20 @@ static const hone_expr *sum_over(hone_topi *t, const sampler *g, uint32_t i,
 static void sample(hone_topi *t, const sampler *g) {
     hone_te_stage s;
     hone_ir *ir = &t->te->ir;
-    const hone_expr *front[MAX_SPATIAL], *fraction[MAX_SPATIAL], *places[MAX_SPATIAL];
+    const hone_expr *front[MAX_SPATIAL], *fraction[MAX_SPATIAL], *coordinates[MAX_SPATIAL];
     hone_topi_stage(t, &s);
     const hone_expr *at[MAX_SPATIAL + 2];
     memcpy(at, s.axis, s.spatial_count * sizeof *at);
     for (uint32_t i = 0; i < g->spatial; i++) {
         at[1] = hone_te_int(t->te, i);
-        const hone_expr *place = hone_te_load(t->te, g->places, at);
-        const hone_expr *floor = hone_topi_intrin(t, HONE_INTRIN_FLOOR, place);
-        places[i] = front[i] = hone_expr_cast(ir, t->te->index, floor);
-        fraction[i] = hone_topi_op(t, HONE_OP_SUB, place, floor);
+        const hone_expr *coordinate = hone_te_load(t->te, g->coordinates, at);
+        const hone_expr *floor = hone_topi_intrin(t, HONE_INTRIN_FLOOR, coordinate);
+        coordinates[i] = front[i] = hone_expr_cast(ir, t->te->index, floor);
+        fraction[i] = hone_topi_op(t, HONE_OP_SUB, coordinate, floor);
     }
-    const hone_expr *value = g->reach == 1 ? element_at(t, g, s.axis, front)
-                                           : sum_over(t, g, 0, s.axis, front, fraction, places);
+    const hone_expr *value = g->reach == 1
+                                 ? element_at(t, g, s.axis, front)
+                                 : sum_over(t, g, 0, s.axis, front, fraction, coordinates);
     t->result = hone_te_compute(t->te, &s, "grid_sample", hone_expr_cast(ir, t->out->dtype, value));
 }
 
@@ -218,7 +220,7 @@ hone_status hone_topi_emit_grid_sample(hone_topi *t) {
     if (g.reach > 1 && !hone_dtype_is_float(t->out->dtype)) {
         return hone_topi_unsupported(t, "method '%s' on whole numbers", method);
     }
-    make_places(t, &g);
+    make_coordinates(t, &g);
     sample(t, &g);
     return HONE_OK;
 }

@@ -1,12 +1,12 @@
 /* graph/operators/topi_image.c - operators on images: what an element of the result comes from is
- * worked out from its place. */
+ * worked out from its index. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
 
 enum { MAX_UNROLLED = 4 };
 
-/* data[.., places[i, k], ..] * weights[i, k] at the axes of a stage. */
+/* data[.., indices[i, k], ..] * weights[i, k] at the axes of a stage. */
 static const hone_expr *weighted(hone_topi *t, uint32_t axis, const hone_expr *const *axes,
                                  const hone_expr *tap) {
     const hone_expr *at[HONE_MAX_RANK], *row[] = {axes[axis], tap};

@@ -3,7 +3,7 @@
 
 #include "graph/operators/topi_build.h"
 
-/* One target: is it counted, and the place of its class, the first where it is not. */
+/* One target: is it counted, and the index of its class, the first where it is not. */
 typedef struct target {
     const hone_expr *is_counted, *class;
 } target;
@@ -17,7 +17,7 @@ static target target_at(hone_topi *t, const hone_expr *const *axes) {
     const hone_expr *wide = hone_expr_cast(ir, HONE_DTYPE_I64, number);
     const hone_expr *is_counted =
         hone_expr_binary(ir, HONE_OP_NE, wide, hone_expr_int(ir, HONE_DTYPE_I64, ignored));
-    const hone_expr *class = hone_topi_place(t, number, classes);
+    const hone_expr *class = hone_topi_index(t, number, classes);
     if (!class) return (target){0};
     return (target){is_counted, hone_expr_select(ir, is_counted, class, zero)};
 }

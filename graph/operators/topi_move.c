@@ -16,8 +16,8 @@ static const hone_expr *flat_index(hone_topi *t, uint32_t rank, const hone_expr 
     return at;
 }
 
-/* There is one place along it, or none: nothing is computed then, nor divided by 0. */
-static bool has_one_place(const hone_expr *extent) {
+/* There is one index along it, or none: nothing is computed then, nor divided by 0. */
+static bool has_one_index(const hone_expr *extent) {
     return hone_expr_is_int_value(extent, 1) || hone_expr_is_int_value(extent, 0);
 }
 
@@ -28,10 +28,10 @@ hone_status hone_topi_emit_reshape(hone_topi *t) {
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     const hone_expr *rest = flat_index(t, s.spatial_count, t->out_shape, s.axis);
     uint32_t outermost = 0;
-    while (outermost < rank && has_one_place(t->shapes[0][outermost]))
+    while (outermost < rank && has_one_index(t->shapes[0][outermost]))
         outermost++;
     for (uint32_t d = rank; d-- > 0;) {
-        if (has_one_place(t->shapes[0][d])) {
+        if (has_one_index(t->shapes[0][d])) {
             indices[d] = hone_te_int(t->te, 0);
         } else if (d == outermost) {
             indices[d] = rest;
@@ -92,7 +92,7 @@ hone_status hone_topi_emit_concat(hone_topi *t) {
 }
 
 /* Where a slice begins; the shape inference has made sure of the rest. */
-static int64_t first_place(int64_t begin, int64_t extent, int64_t stride) {
+static int64_t first_index(int64_t begin, int64_t extent, int64_t stride) {
     int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? extent : extent - 1;
     if (begin < 0) begin += extent;
     return begin < low ? low : begin > high ? high : begin;
@@ -106,7 +106,7 @@ hone_status hone_topi_emit_slice(hone_topi *t) {
     bool has_strides = t->bind->arg_count > 4;
     if (count < 0 || hone_garg_ints(&t->args[2], begin) != count ||
         (has_strides && hone_garg_ints(&t->args[4], strides) != count)) {
-        return hone_topi_unsupported(t, "places that are not constant");
+        return hone_topi_unsupported(t, "indices that are not constant");
     }
     hone_topi_stage(t, &s);
     memcpy(indices, s.axis, s.spatial_count * sizeof *indices);
@@ -117,30 +117,30 @@ hone_status hone_topi_emit_slice(hone_topi *t) {
         int64_t extent = hone_expr_const(t->infos[0]->shape[axis]);
         indices[axis] =
             hone_topi_add_int(t, hone_topi_mul_int(t, s.axis[axis], is_one ? 1 : stride),
-                              first_place(begin[i], extent, stride));
+                              first_index(begin[i], extent, stride));
     }
     t->result = hone_te_compute(t->te, &s, "strided_slice", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }
 
-/* A place as `mode` says: "fast" takes those that are there, "clip" the nearest of them, "wrap"
+/* An index as `mode` says: "fast" takes those that are there, "clip" the nearest of them, "wrap"
  * counts round, and "signed" takes those that are there, negative ones from the end. */
-static const hone_expr *taken_place(hone_topi *t, const hone_expr *place, const hone_expr *extent) {
+static const hone_expr *taken_index(hone_topi *t, const hone_expr *index, const hone_expr *extent) {
     hone_ir *ir = &t->te->ir;
     const char *mode = hone_attrs_string(&t->bind->attrs, "mode", "fast");
-    if (!place || !extent) return NULL;
-    if (strcmp(mode, "fast") == 0) return hone_topi_index(t, place, extent);
-    if (strcmp(mode, "signed") == 0) return hone_topi_place(t, place, extent);
-    hone_dtype dtype = place->dtype.bits > t->te->index.bits ? place->dtype : t->te->index;
-    place = hone_expr_cast(ir, dtype, place);
+    if (!index || !extent) return NULL;
+    if (strcmp(mode, "fast") == 0) return hone_topi_forward_index(t, index, extent);
+    if (strcmp(mode, "signed") == 0) return hone_topi_index(t, index, extent);
+    hone_dtype dtype = index->dtype.bits > t->te->index.bits ? index->dtype : t->te->index;
+    index = hone_expr_cast(ir, dtype, index);
     const hone_expr *count = hone_expr_cast(ir, dtype, extent), *one = hone_expr_int(ir, dtype, 1);
     if (strcmp(mode, "wrap") == 0) {
-        place = hone_expr_floormod(ir, place, count);
+        index = hone_expr_floormod(ir, index, count);
     } else {
-        place = hone_expr_binary(ir, HONE_OP_MIN, place, hone_expr_sub(ir, count, one));
-        place = hone_expr_binary(ir, HONE_OP_MAX, place, hone_expr_int(ir, dtype, 0));
+        index = hone_expr_binary(ir, HONE_OP_MIN, index, hone_expr_sub(ir, count, one));
+        index = hone_expr_binary(ir, HONE_OP_MAX, index, hone_expr_int(ir, dtype, 0));
     }
-    return hone_expr_cast(ir, t->te->index, place);
+    return hone_expr_cast(ir, t->te->index, index);
 }
 
 hone_status hone_topi_emit_take(hone_topi *t) {
@@ -153,14 +153,14 @@ hone_status hone_topi_emit_take(hone_topi *t) {
         known++;
     if (known == HONE_COUNT(modes)) return hone_topi_unsupported(t, "mode '%s'", mode);
     int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", 0);
-    uint32_t rank = (uint32_t)t->infos[0]->rank, places = (uint32_t)t->infos[1]->rank;
+    uint32_t rank = (uint32_t)t->infos[0]->rank, index_rank = (uint32_t)t->infos[1]->rank;
     if (axis < 0) axis += rank;
     hone_topi_stage(t, &s);
     for (uint32_t d = 0; d < (uint32_t)axis; d++)
         indices[d] = s.axis[d];
-    indices[axis] = taken_place(t, hone_topi_load(t, 1, s.axis + axis), t->shapes[0][axis]);
+    indices[axis] = taken_index(t, hone_topi_load(t, 1, s.axis + axis), t->shapes[0][axis]);
     for (uint32_t d = (uint32_t)axis + 1; d < rank; d++)
-        indices[d] = s.axis[d + places - 1];
+        indices[d] = s.axis[d + index_rank - 1];
     t->result = hone_te_compute(t->te, &s, "take", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }

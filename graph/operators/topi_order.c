@@ -1,4 +1,4 @@
-/* graph/operators/topi_order.c - sums and products up to each place along an axis, and automata
+/* graph/operators/topi_order.c - sums and products up to each index along an axis, and automata
  * that go along it. */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static const hone_expr *element(hone_topi *t, const hone_expr *const *at) {
                             hone_topi_number(t, dtype, 0));
 }
 
-/* Whether there is something before the place along the axis, and what is in the buffer there. */
+/* Whether there is something before the index along the axis, and what is in the buffer there. */
 static const hone_expr *stored_before(hone_topi *t, hone_buffer buffer, int64_t axis,
                                       const hone_expr *const *at, const hone_expr **out_is_there) {
     const hone_expr *before[HONE_MAX_RANK];
@@ -75,8 +75,8 @@ hone_status hone_topi_emit_automaton(hone_topi *t) {
     const hone_expr *state = stored_before(t, states, axis, at, &is_there);
     const hone_expr *choice[] = {is_there, state, hone_topi_number(t, dtype, 0)};
     state = state ? hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice) : NULL;
-    cell[0] = hone_topi_place(t, state, t->shapes[1][0]);
-    cell[1] = hone_topi_place(t, hone_topi_load(t, 0, at), t->shapes[1][1]);
+    cell[0] = hone_topi_index(t, state, t->shapes[1][0]);
+    cell[1] = hone_topi_index(t, hone_topi_load(t, 0, at), t->shapes[1][1]);
     hone_te_update(t->te, &s, t->op, states, at,
                    hone_expr_cast(ir, dtype, hone_topi_load(t, 1, cell)));
     t->result = states;

@@ -43,7 +43,7 @@ static void input_indices(const reduction *r, bool keep, const hone_te_stage *s,
     }
 }
 
-/* The place in a reduced buffer that belongs to a full set of indices. */
+/* The index in a reduced buffer that belongs to a full set of indices. */
 static const hone_expr *reduced_at(hone_topi *t, const reduction *r, hone_buffer buffer,
                                    const hone_expr *const *full) {
     const hone_expr *at[HONE_MAX_RANK];
@@ -120,9 +120,9 @@ static const hone_expr *is_extreme(hone_topi *t, const hone_expr *x, const hone_
     return hone_expr_binary(ir, HONE_OP_OR, is_best, is_nan);
 }
 
-/* What a place counts as where the extreme is not. Of floats the last one, so that a place comes
+/* What an index counts as where the extreme is not. Of floats the last one, so that an index comes
  * out even where a schedule computes x twice and not in the same bits. */
-static const hone_expr *no_place(hone_topi *t, const reduction *r) {
+static const hone_expr *no_index(hone_topi *t, const reduction *r) {
     hone_ir *ir = &t->te->ir;
     if (!hone_dtype_is_float(t->infos[0]->dtype)) return hone_expr_highest(ir, HONE_DTYPE_I64);
     const hone_expr *count = reduced_count(t, r, HONE_DTYPE_I64);
@@ -130,7 +130,7 @@ static const hone_expr *no_place(hone_topi *t, const reduction *r) {
     return hone_expr_sub(ir, count, hone_expr_int(ir, HONE_DTYPE_I64, 1));
 }
 
-/* The extreme value first, then the least place that holds it. */
+/* The extreme value first, then the least index that holds it. */
 hone_status hone_topi_emit_arg_reduce(hone_topi *t) {
     reduction r, flat;
     hone_te_stage s;
@@ -143,16 +143,16 @@ hone_status hone_topi_emit_arg_reduce(hone_topi *t) {
         hone_te_reduce(t->te, &s, "best", reducer_of(t->op), load_input(t, &flat, false, &s));
     begin_stage(t, &r, &s);
     hone_ir *ir = &t->te->ir;
-    const hone_expr *at[HONE_MAX_RANK], *place = hone_te_int(t->te, 0);
+    const hone_expr *at[HONE_MAX_RANK], *index = hone_te_int(t->te, 0);
     input_indices(&r, keep, &s, at);
     for (uint32_t i = 0; i < r.reduce_count; i++) { /* row-major over the reduced dimensions */
-        place = hone_topi_sum(t, i ? hone_expr_mul(ir, place, r.reduce[i]) : place,
+        index = hone_topi_sum(t, i ? hone_expr_mul(ir, index, r.reduce[i]) : index,
                               s.axis[s.spatial_count + i]);
     }
-    place = hone_expr_cast(ir, HONE_DTYPE_I64, place);
+    index = hone_expr_cast(ir, HONE_DTYPE_I64, index);
     const hone_expr *is_here =
         is_extreme(t, hone_topi_load(t, 0, at), reduced_at(t, &flat, best, at));
-    const hone_expr *found = hone_expr_select(ir, is_here, place, no_place(t, &r));
+    const hone_expr *found = hone_expr_select(ir, is_here, index, no_index(t, &r));
     t->result = hone_te_reduce(t->te, &s, t->op, HONE_TE_MIN, found);
     return HONE_OK;
 }

@@ -86,10 +86,10 @@ static hone_buffer find_firsts(hone_topi *t, const region *g, uint32_t i) {
 /* Point `tap` of those that are looked at: its number among all of the bin. */
 static const hone_expr *number_of(hone_topi *t, const region *g, uint32_t i, const hone_expr *row,
                                   const hone_expr *at, const hone_expr *tap) {
-    const hone_expr *place[] = {row, at};
+    const hone_expr *index[] = {row, at};
     tap = hone_expr_cast(&t->te->ir, g->dtype, tap);
     return g->ratio ? tap
-                    : hone_topi_op(t, HONE_OP_ADD, hone_te_load(t->te, g->firsts[i], place), tap);
+                    : hone_topi_op(t, HONE_OP_ADD, hone_te_load(t->te, g->firsts[i], index), tap);
 }
 
 static const hone_expr *count_of(hone_topi *t, const region *g, uint32_t i, const hone_expr *row) {
@@ -115,18 +115,18 @@ static hone_buffer make_points(hone_topi *t, const region *g, uint32_t i) {
     const hone_expr *shape[] = {t->out_shape[0], t->out_shape[i + 2], g->taps[i]};
     hone_te_stage_begin(t->te, &s, 3, shape, 0, NULL);
     const hone_expr *number = number_of(t, g, i, s.axis[0], s.axis[1], s.axis[2]);
-    const hone_expr *place =
+    const hone_expr *index =
         point(t, g, i, s.axis[0], s.axis[1], number, count_of(t, g, i, s.axis[0]));
     if (!g->ratio) { /* those that the bin does not have lie outside */
         const hone_expr *is_there =
             hone_topi_op(t, HONE_OP_LT, number, count_of(t, g, i, s.axis[0]));
-        place = hone_expr_select(&t->te->ir, is_there, place, num(t, g, -2));
+        index = hone_expr_select(&t->te->ir, is_there, index, num(t, g, -2));
     }
-    return hone_te_compute(t->te, &s, i ? "roi_x" : "roi_y", place);
+    return hone_te_compute(t->te, &s, i ? "roi_x" : "roi_y", index);
 }
 
 typedef struct neighbours {
-    const hone_expr *place[2], *weight[2], *is_inside;
+    const hone_expr *index[2], *weight[2], *is_inside;
 } neighbours;
 
 /* The elements on both sides of a point along dimension i; beyond the last it is the last. */
@@ -143,9 +143,9 @@ static neighbours find_neighbours(hone_topi *t, const region *g, uint32_t i,
     const hone_expr *floor = hone_topi_intrin(t, HONE_INTRIN_FLOOR, x);
     const hone_expr *zero = hone_te_int(t->te, 0);
     const hone_expr *end = hone_topi_add_int(t, t->shapes[0][i + 2], -1);
-    n.place[0] = hone_expr_cast(ir, t->te->index, floor);
-    n.place[0] = hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, n.place[0], zero), end);
-    n.place[1] = hone_topi_op(t, HONE_OP_MIN, hone_topi_add_int(t, n.place[0], 1), end);
+    n.index[0] = hone_expr_cast(ir, t->te->index, floor);
+    n.index[0] = hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, n.index[0], zero), end);
+    n.index[1] = hone_topi_op(t, HONE_OP_MIN, hone_topi_add_int(t, n.index[0], 1), end);
     n.weight[1] = hone_topi_op(t, HONE_OP_SUB, x, floor);
     n.weight[0] = hone_topi_op(t, HONE_OP_SUB, one, n.weight[1]);
     return n;
@@ -165,7 +165,7 @@ static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hon
                                  const neighbours *y, const neighbours *x, bool is_max) {
     const hone_expr *all = NULL;
     for (int k = 0; k < 4; k++) {
-        const hone_expr *at[] = {image, channel, y->place[k / 2], x->place[k % 2]};
+        const hone_expr *at[] = {image, channel, y->index[k / 2], x->index[k % 2]};
         const hone_expr *weight = hone_topi_op(t, HONE_OP_MUL, y->weight[k / 2], x->weight[k % 2]);
         const hone_expr *term =
             hone_topi_op(t, HONE_OP_MUL, weight, hone_topi_widen(t, hone_topi_load(t, 0, at)));
@@ -177,7 +177,7 @@ static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hon
 }
 
 static const hone_expr *image_of(hone_topi *t, const hone_expr *row) {
-    return hone_topi_index(t, hone_topi_load(t, 2, &row), t->shapes[0][0]);
+    return hone_topi_forward_index(t, hone_topi_load(t, 2, &row), t->shapes[0][0]);
 }
 
 static double attr_number(const hone_topi *t, const char *key, double fallback) {
@@ -197,7 +197,7 @@ static hone_buffer weigh(hone_topi *t, const region *g, uint32_t i, hone_buffer 
     neighbours n = find_neighbours(t, g, i, hone_te_load(t->te, points, at));
     for (int k = 0; k < 2; k++) {
         const hone_expr *is_here = hone_topi_op(t, HONE_OP_AND, n.is_inside,
-                                                hone_topi_op(t, HONE_OP_EQ, n.place[k], s.axis[2]));
+                                                hone_topi_op(t, HONE_OP_EQ, n.index[k], s.axis[2]));
         const hone_expr *part = hone_expr_select(&t->te->ir, is_here, n.weight[k], num(t, g, 0));
         sum = k ? hone_topi_op(t, HONE_OP_ADD, sum, part) : part;
     }

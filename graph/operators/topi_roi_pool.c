@@ -72,7 +72,7 @@ static hone_buffer over_rows(hone_topi *t, const pool *p) {
     hone_te_stage_begin(t->te, &s, 4, shape, 1, &t->shapes[0][2]);
     const hone_expr *of[] = {s.axis[0], hone_te_int(t->te, 0)};
     const hone_expr *image = hone_expr_cast(&t->te->ir, t->te->index, hone_topi_load(t, 1, of));
-    image = hone_topi_index(t, image, t->shapes[0][0]);
+    image = hone_topi_forward_index(t, image, t->shapes[0][0]);
     const hone_expr *at[] = {image, s.axis[1], s.axis[4], s.axis[3]};
     return reduce_part(t, &s, "roi_rows", is_in_part(t, p, 0, s.axis[0], s.axis[2], s.axis[4]),
                        hone_topi_load(t, 0, at));

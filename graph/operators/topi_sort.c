@@ -8,7 +8,7 @@
  *              same with those found so far in a heap, whose first one is the last of them
  *   merging    runs of 1, 2, 4, ... that are in order become one of twice the length, to and fro
  *              between two arrays
- *   counting   an element's place is how many come before it: as many comparisons as the square of
+ *   counting   an element's index is how many come before it: as many comparisons as the square of
  *              the extent, of which none waits for another one; for devices of many threads
  * Of long rows, and of those whose length comes later, the first two look at the best one of each
  * block first, which vectors find.
@@ -107,13 +107,13 @@ static steps steps_of(const rows *r) {
     return (steps){.t = r->t, .about = r};
 }
 
-static const hone_expr *load(const steps *p, hone_buffer buffer, const hone_expr *place) {
-    return hone_topi_step_load(p, buffer, place);
+static const hone_expr *load(const steps *p, hone_buffer buffer, const hone_expr *index) {
+    return hone_topi_step_load(p, buffer, index);
 }
 
-static void store(const steps *p, hone_buffer buffer, const hone_expr *place,
+static void store(const steps *p, hone_buffer buffer, const hone_expr *index,
                   const hone_expr *value) {
-    hone_topi_step_store(p, buffer, place, value);
+    hone_topi_step_store(p, buffer, index, value);
 }
 
 static const hone_expr *let(steps *p, const char *name, const hone_expr *value) {
@@ -142,7 +142,7 @@ static hone_buffer buffer_of_rows(const rows *r, const char *name, hone_dtype dt
 typedef struct search {
     hone_buffer keys, best;
     hone_buffer peaks;     /* the key of each whole block that comes first; HONE_NO_ID: no blocks */
-    const hone_expr *last; /* the place in `best` of what comes last of all that was found */
+    const hone_expr *last; /* the index in `best` of what comes last of all that was found */
     void (*take)(steps p, const void *ctx, const hone_expr *element, const hone_expr *key);
     const void *ctx; /* for take, which gets an element that comes before that one */
 } search;
@@ -226,7 +226,7 @@ static void look_at_others(steps p, const search *s, int64_t found) {
 
 /* ---- insertion ---- */
 
-/* Those that come behind the element move by one place, the last one goes: most often that is none
+/* Those that come behind the element move by one index, the last one goes: most often that is none
  * of them but the last. */
 static void insert(steps *p, hone_buffer best, hone_buffer order, const hone_expr *element,
                    const hone_expr *key, const hone_expr *last) {
@@ -250,10 +250,10 @@ static void insert(steps *p, hone_buffer best, hone_buffer order, const hone_exp
 /* What insertion reads and makes. */
 typedef struct few {
     hone_buffer keys, best, order;
-    const hone_expr *end; /* the last place of best and order */
+    const hone_expr *end; /* the last index of best and order */
 } few;
 
-/* The first elements: there is a free place for each. */
+/* The first elements: there is a free index for each. */
 static void insert_first(steps p, const few *f) {
     hone_te *te = p.t->te;
     const hone_expr *count =
@@ -297,12 +297,12 @@ static const hone_expr *precedes(const steps *p, const hone_expr *a, const hone_
 /* The first elements of the row, as they come, and then as a heap. */
 static void make_heap(steps p, const hone_topi_heap *h, hone_buffer keys) {
     steps loop = p;
-    const hone_expr *place = hone_te_for(p.t->te, &loop.at, "first", h->size);
-    hone_topi_heap_put(&loop, h, place, load(&loop, keys, place), place);
+    const hone_expr *index = hone_te_for(p.t->te, &loop.at, "first", h->size);
+    hone_topi_heap_put(&loop, h, index, load(&loop, keys, index), index);
     hone_topi_heap_make(p, h);
 }
 
-/* An element that comes before the last one of the heap takes its place. */
+/* An element that comes before the last one of the heap takes its index. */
 static void sink_better(steps p, const void *ctx, const hone_expr *element, const hone_expr *key) {
     hone_topi_heap_sink(p, ctx, num(&p, 0), key, element);
 }
@@ -344,10 +344,10 @@ typedef struct run_list {
     hone_buffer keys, order;
 } run_list;
 
-/* The place, or the last one of the row. */
-static const hone_expr *inside(const steps *p, const hone_expr *place) {
+/* The index, or the last one of the row. */
+static const hone_expr *inside(const steps *p, const hone_expr *index) {
     const hone_expr *last = hone_topi_add_int(p->t, rows_of(p)->extent, -1);
-    return op(p, HONE_OP_MAX, op(p, HONE_OP_MIN, place, last), num(p, 0));
+    return op(p, HONE_OP_MAX, op(p, HONE_OP_MIN, index, last), num(p, 0));
 }
 
 static const hone_expr *select(const steps *p, const hone_expr *is_so, const hone_expr *a,
@@ -355,9 +355,9 @@ static const hone_expr *select(const steps *p, const hone_expr *is_so, const hon
     return is_so && a && b ? hone_expr_select(&p->t->te->ir, is_so, a, b) : NULL;
 }
 
-/* The next element of two runs, from where `heads` are in each to `place`. */
+/* The next element of two runs, from where `heads` are in each to `index`. */
 static void take_next(steps *p, run_list from, run_list to, hone_buffer heads,
-                      const hone_expr *middle, const hone_expr *end, const hone_expr *place) {
+                      const hone_expr *middle, const hone_expr *end, const hone_expr *index) {
     const hone_expr *zero = num(p, 0), *one = num(p, 1);
     const hone_expr *left = let(p, "left", load(p, heads, zero));
     const hone_expr *right = let(p, "right", load(p, heads, one));
@@ -367,8 +367,8 @@ static void take_next(steps *p, run_list from, run_list to, hone_buffer heads,
         op(p, HONE_OP_OR, op(p, HONE_OP_GE, left, middle), comes_first(rows_of(p), b, a));
     const hone_expr *is_right =
         let(p, "is_right", op(p, HONE_OP_AND, op(p, HONE_OP_LT, right, end), is_first));
-    store(p, to.keys, place, select(p, is_right, b, a));
-    store(p, to.order, place, load(p, from.order, inside(p, select(p, is_right, right, left))));
+    store(p, to.keys, index, select(p, is_right, b, a));
+    store(p, to.order, index, load(p, from.order, inside(p, select(p, is_right, right, left))));
     store(p, heads, zero, op(p, HONE_OP_ADD, left, select(p, is_right, zero, one)));
     store(p, heads, one, op(p, HONE_OP_ADD, right, select(p, is_right, one, zero)));
 }
@@ -460,7 +460,7 @@ static hone_buffer rank_elements(const rows *r) {
                           select(&p, is_before, num(&p, 1), num(&p, 0)));
 }
 
-/* Which element comes at each place. */
+/* Which element comes at each index. */
 static hone_buffer order_by_counting(const rows *r) {
     steps p = steps_of(r);
     hone_te *te = r->t->te;
@@ -469,14 +469,14 @@ static hone_buffer order_by_counting(const rows *r) {
     hone_buffer order = buffer_of_rows(r, "order", te->index, r->extent);
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 1, &r->extent);
     const hone_expr *element = p.s.axis[r->rank - 1];
-    hone_topi_step_place(&p, load(&p, ranks, element), at);
+    hone_topi_step_index(&p, load(&p, ranks, element), at);
     hone_te_update(te, &p.s, "order", order, at, element);
     return order;
 }
 
 /* ---- results ---- */
 
-/* Which element comes at each of the first `count` places. */
+/* Which element comes at each of the first `count` indices. */
 static hone_buffer order_of(const rows *r, int64_t count) {
     if (r->t->is_for_many_threads || hone_expr_is_int_value(r->extent, 0))
         return order_by_counting(r);
@@ -487,12 +487,12 @@ static hone_buffer order_of(const rows *r, int64_t count) {
 }
 
 /* Of a size that comes later it is not known whether there are as many. */
-static const hone_expr *within(const rows *r, const hone_expr *place) {
-    const hone_expr *args[] = {place, r->extent};
+static const hone_expr *within(const rows *r, const hone_expr *index) {
+    const hone_expr *args[] = {index, r->extent};
     bool is_known = !r->extent || hone_expr_is_int(r->extent) ||
                     hone_expr_same(r->extent, r->t->out_shape[r->axis]);
-    if (is_known || !place) return place;
-    return hone_expr_call(&r->t->te->ir, place->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+    if (is_known || !index) return index;
+    return hone_expr_call(&r->t->te->ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
 }
 
 hone_status hone_topi_emit_sort(hone_topi *t) {

@@ -3,23 +3,23 @@
 
 #include <string.h>
 
-const hone_expr *const *hone_topi_step_place(const hone_topi_steps *p, const hone_expr *place,
+const hone_expr *const *hone_topi_step_index(const hone_topi_steps *p, const hone_expr *index,
                                              const hone_expr **out) {
     memcpy(out, p->s.axis, p->s.spatial_count * sizeof *out);
-    out[p->s.spatial_count] = place;
+    out[p->s.spatial_count] = index;
     return out;
 }
 
 const hone_expr *hone_topi_step_load(const hone_topi_steps *p, hone_buffer buffer,
-                                     const hone_expr *place) {
+                                     const hone_expr *index) {
     const hone_expr *at[HONE_MAX_RANK];
-    return hone_te_load(p->t->te, buffer, hone_topi_step_place(p, place, at));
+    return hone_te_load(p->t->te, buffer, hone_topi_step_index(p, index, at));
 }
 
-void hone_topi_step_store(const hone_topi_steps *p, hone_buffer buffer, const hone_expr *place,
+void hone_topi_step_store(const hone_topi_steps *p, hone_buffer buffer, const hone_expr *index,
                           const hone_expr *value) {
     const hone_expr *at[HONE_MAX_RANK];
-    hone_te_store(p->t->te, p->at, buffer, hone_topi_step_place(p, place, at), value);
+    hone_te_store(p->t->te, p->at, buffer, hone_topi_step_index(p, index, at), value);
 }
 
 const hone_expr *hone_topi_step_let(hone_topi_steps *p, const char *name, const hone_expr *value) {
@@ -45,19 +45,19 @@ void hone_topi_step_break_if(hone_topi_steps *p, const hone_expr *is_so) {
 /* ---- a heap ---- */
 
 static const hone_expr *key_at(const hone_topi_steps *p, const hone_topi_heap *h,
-                               const hone_expr *place) {
-    return hone_topi_step_load(p, h->keys, place);
+                               const hone_expr *index) {
+    return hone_topi_step_load(p, h->keys, index);
 }
 
 static const hone_expr *element_at(const hone_topi_steps *p, const hone_topi_heap *h,
-                                   const hone_expr *place) {
-    return hone_topi_step_load(p, h->elements, place);
+                                   const hone_expr *index) {
+    return hone_topi_step_load(p, h->elements, index);
 }
 
-void hone_topi_heap_put(const hone_topi_steps *p, const hone_topi_heap *h, const hone_expr *place,
+void hone_topi_heap_put(const hone_topi_steps *p, const hone_topi_heap *h, const hone_expr *index,
                         const hone_expr *key, const hone_expr *element) {
-    hone_topi_step_store(p, h->keys, place, key);
-    hone_topi_step_store(p, h->elements, place, element);
+    hone_topi_step_store(p, h->keys, index, key);
+    hone_topi_step_store(p, h->elements, index, element);
 }
 
 /* The child of the hole that comes last moves up into it, or the loop ends. */

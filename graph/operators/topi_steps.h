@@ -20,12 +20,12 @@ typedef struct hone_topi_steps {
     const void *about; /* what the operator knows beside it; not looked at here */
 } hone_topi_steps;
 
-/* The axes and, behind them, `place` in out[] (room for HONE_MAX_RANK), which comes back. */
-const hone_expr *const *hone_topi_step_place(const hone_topi_steps *p, const hone_expr *place,
+/* The axes and, behind them, `index` in out[] (room for HONE_MAX_RANK), which comes back. */
+const hone_expr *const *hone_topi_step_index(const hone_topi_steps *p, const hone_expr *index,
                                              const hone_expr **out);
 const hone_expr *hone_topi_step_load(const hone_topi_steps *p, hone_buffer buffer,
-                                     const hone_expr *place);
-void hone_topi_step_store(const hone_topi_steps *p, hone_buffer buffer, const hone_expr *place,
+                                     const hone_expr *index);
+void hone_topi_step_store(const hone_topi_steps *p, hone_buffer buffer, const hone_expr *index,
                           const hone_expr *value);
 /* A value that has a name in what comes next. */
 const hone_expr *hone_topi_step_let(hone_topi_steps *p, const char *name, const hone_expr *value);
@@ -40,11 +40,11 @@ void hone_topi_step_break_if(hone_topi_steps *p, const hone_expr *is_so);
 
 enum { HONE_TOPI_DOUBLINGS = 40 }; /* 2^40 elements at most, where it comes later how many */
 
-/* The first `size` places of keys and elements: each one comes behind its two children, those of
- * place i being at 2 i + 1 and 2 i + 2, so the first one comes last of all. */
+/* The first `size` indices of keys and elements: each one comes behind its two children, those of
+ * index i being at 2 i + 1 and 2 i + 2, so the first one comes last of all. */
 typedef struct hone_topi_heap {
     hone_buffer keys, elements;
-    hone_buffer hole; /* a place for an element that is on its way */
+    hone_buffer hole; /* an index for an element that is on its way */
     const hone_expr *size;
     /* a comes before b, which is another element */
     const hone_expr *(*precedes)(const hone_topi_steps *p, const hone_expr *key_a,
@@ -52,9 +52,9 @@ typedef struct hone_topi_heap {
                                  const hone_expr *element_b);
 } hone_topi_heap;
 
-void hone_topi_heap_put(const hone_topi_steps *p, const hone_topi_heap *h, const hone_expr *place,
+void hone_topi_heap_put(const hone_topi_steps *p, const hone_topi_heap *h, const hone_expr *index,
                         const hone_expr *key, const hone_expr *element);
-/* Makes a heap of what is at its places. */
+/* Makes a heap of what is at its indices. */
 void hone_topi_heap_make(hone_topi_steps p, const hone_topi_heap *h);
 /* The element takes the place of the one at `from`, and goes down to where it belongs. */
 void hone_topi_heap_sink(hone_topi_steps p, const hone_topi_heap *h, const hone_expr *from,

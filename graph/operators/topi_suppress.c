@@ -55,16 +55,16 @@ static box box_of(hone_topi_steps *p, const hone_expr *number) {
 }
 
 /* Side i of the boxes that stay, one behind the other. */
-static const hone_expr *place_of_side(const hone_topi_steps *p, const lists *l, int i,
-                                      const hone_expr *place) {
+static const hone_expr *index_of_side(const hone_topi_steps *p, const lists *l, int i,
+                                      const hone_expr *index) {
     const hone_expr *first = hone_topi_op(p->t, HONE_OP_MUL, l->limit, hone_topi_step_int(p, i));
-    return hone_topi_op(p->t, HONE_OP_ADD, first, place);
+    return hone_topi_op(p->t, HONE_OP_ADD, first, index);
 }
 
-static box staying_box(const hone_topi_steps *p, const lists *l, const hone_expr *place) {
+static box staying_box(const hone_topi_steps *p, const lists *l, const hone_expr *index) {
     box b;
     for (int i = 0; i < SIDES; i++)
-        b.corners[i / 2][i % 2] = hone_topi_step_load(p, l->stay, place_of_side(p, l, i, place));
+        b.corners[i / 2][i % 2] = hone_topi_step_load(p, l->stay, index_of_side(p, l, i, index));
     return b;
 }
 
@@ -129,7 +129,7 @@ static void find(hone_topi_steps p, const lists *l) {
     const hone_expr *at[HONE_MAX_RANK];
     set_count(&p, l, FOUND, hone_topi_step_int(&p, 0));
     const hone_expr *number = hone_te_for(l->te, &p.at, "number", l->number);
-    const hone_expr *score = hone_topi_load(t, SCORES, hone_topi_step_place(&p, number, at));
+    const hone_expr *score = hone_topi_load(t, SCORES, hone_topi_step_index(&p, number, at));
     score = hone_topi_step_let(&p, "score", score);
     p.at = hone_te_if(l->te, p.at, hone_topi_op(t, HONE_OP_GT, score, input_number(t, LEAST)));
     const hone_expr *found = hone_topi_step_let(&p, "found", count_of(&p, l, FOUND));
@@ -180,7 +180,7 @@ static void choose(hone_topi_steps p, const lists *l) {
         hone_topi_op(t, HONE_OP_EQ, count_of(&p, l, IS_OVER), hone_topi_step_int(&p, 0));
     p.at = hone_te_if(l->te, p.at, is_over);
     for (int i = 0; i < SIDES; i++)
-        hone_topi_step_store(&p, l->stay, place_of_side(&p, l, i, staying),
+        hone_topi_step_store(&p, l->stay, index_of_side(&p, l, i, staying),
                              own.corners[i / 2][i % 2]);
     hone_topi_step_store(&p, l->picks, staying, hone_expr_cast(&l->te->ir, t->out->dtype, best));
     set_count(&p, l, STAYING, hone_topi_add_int(t, staying, 1));

@@ -29,13 +29,13 @@ typedef struct turned {
 /* ---- orders ---- */
 
 /* Where a dimension of the plain order stands, channels last. */
-static int64_t place_of(int64_t dim, int32_t rank) {
+static int64_t index_of(int64_t dim, int32_t rank) {
     return dim == 0 ? 0 : dim == CHANNEL ? rank - 1 : dim - 1;
 }
 
-/* The dimension of the plain order at this place. */
-static int64_t dim_at(int64_t place, int32_t rank) {
-    return place == 0 ? 0 : place == rank - 1 ? CHANNEL : place + 1;
+/* The dimension of the plain order at this index. */
+static int64_t dim_at(int64_t index, int32_t rank) {
+    return index == 0 ? 0 : index == rank - 1 ? CHANNEL : index + 1;
 }
 
 /* permute_dims to channels last, or back. */
@@ -45,7 +45,7 @@ static hone_status permute(hone_rewrite *rw, hone_garg x, int32_t rank, bool is_
     hone_attrs attrs = {0};
     if (!axes) return HONE_NO_MEMORY("channels last");
     for (int32_t i = 0; i < rank; i++)
-        axes[i] = HONE_VALUE_OF_INT(is_back ? place_of(i, rank) : dim_at(i, rank));
+        axes[i] = HONE_VALUE_OF_INT(is_back ? index_of(i, rank) : dim_at(i, rank));
     hone_value list = {.kind = HONE_VALUE_LIST, .count = (uint32_t)rank, .u.items = axes};
     if (!hone_attrs_with(rw->module->arena, &attrs, "axes", list, &attrs))
         return HONE_NO_MEMORY("channels last");
@@ -55,7 +55,7 @@ static hone_status permute(hone_rewrite *rw, hone_garg x, int32_t rank, bool is_
 static bool is_permute(const hone_gbind *bind, int32_t rank, bool is_back) {
     int64_t axes[HONE_MAX_RANK];
     for (int32_t i = 0; i < rank; i++)
-        axes[i] = is_back ? place_of(i, rank) : dim_at(i, rank);
+        axes[i] = is_back ? index_of(i, rank) : dim_at(i, rank);
     return hone_graph_permutes(bind, (uint32_t)rank, axes);
 }
 
@@ -180,7 +180,7 @@ static hone_status turn_window(hone_rewrite *rw, const hone_gbind *bind,
 
 /* ---- what goes on in the order of its data ---- */
 
-/* Each result element of its operands' elements at the same place, whatever the order. */
+/* Each result element of its operands' elements at the same index, whatever the order. */
 static bool is_pointwise(hone_rewrite *rw, const hone_gbind *bind, int32_t rank) {
     const hone_graph_op *op = hone_graph_op_find(bind->callee);
     const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
@@ -248,8 +248,8 @@ static hone_status turn_sum(hone_rewrite *rw, const hone_gbind *bind, int32_t ra
 
 static hone_status set_axis(hone_rewrite *rw, const hone_gbind *bind, int64_t axis, int32_t rank,
                             hone_attrs *out) {
-    hone_value place = HONE_VALUE_OF_INT(place_of(axis < 0 ? axis + rank : axis, rank));
-    return hone_attrs_with(rw->module->arena, &bind->attrs, "axis", place, out)
+    hone_value index = HONE_VALUE_OF_INT(index_of(axis < 0 ? axis + rank : axis, rank));
+    return hone_attrs_with(rw->module->arena, &bind->attrs, "axis", index, out)
                ? HONE_OK
                : HONE_NO_MEMORY("channels last");
 }
@@ -277,8 +277,8 @@ static hone_status turn_concat(hone_rewrite *rw, const hone_gbind *bind, int32_t
  * resized by. */
 static bool is_along_axis(hone_rewrite *rw, const hone_gbind *bind) {
     if (strcmp(bind->callee, "resample") == 0) return true;
-    const hone_sinfo *places = bind->arg_count == 2 ? tensor_of(rw, &bind->args[1]) : NULL;
-    return strcmp(bind->callee, "take") == 0 && places && places->rank == 1 &&
+    const hone_sinfo *indices = bind->arg_count == 2 ? tensor_of(rw, &bind->args[1]) : NULL;
+    return strcmp(bind->callee, "take") == 0 && indices && indices->rank == 1 &&
            hone_attrs_find(&bind->attrs, "axis");
 }
 

@@ -29,7 +29,7 @@ enum {
 /* One scan: which axis of what, and the chunks of it. */
 typedef struct scan {
     const char *op, *join; /* cumsum, add; cumprod, multiply */
-    bool is_late;          /* an element is what stands before its place */
+    bool is_late;          /* an element is what stands before its index */
     int32_t axis;
     int64_t length, chunk, count;
 } scan;
@@ -106,7 +106,7 @@ static bool is_long(const hone_sinfo *info, int32_t axis, int64_t extents[HONE_M
     return extents[axis] >= LEAST_LENGTH;
 }
 
-/* About as many as each has places; best so that none is shorter. */
+/* About as many as each has indices; best so that none is shorter. */
 static void choose_chunks(scan *s) {
     s->chunk = SHORTEST;
     while (s->chunk < LONGEST && s->chunk * s->chunk < s->length)
@@ -134,7 +134,7 @@ static hone_status sum_of_chunk(hone_rewrite *rw, const scan *s, hone_garg x, ho
     return hone_rewrite_call(rw, s->join, 2, args, (hone_attrs){0}, out);
 }
 
-/* x: with an axis of chunks, and one of places in each. */
+/* x: with an axis of chunks, and one of indices in each. */
 static hone_status scan_chunks(hone_rewrite *rw, const scan *s, hone_garg x, hone_garg *out) {
     scan before = *s;
     hone_garg args[2] = {x};

@@ -40,7 +40,7 @@ static hone_status reshape_constant(hone_rewrite *rw, const hone_tensor *tensor,
     return hone_rewrite_add_constant(rw, copy, out);
 }
 
-/* The 0 of a target means the extent at the same place: a size of 0 cannot be said where another
+/* The 0 of a target means the extent at the same index: a size of 0 cannot be said where another
  * stands. */
 static bool can_be_said(hone_rewrite *rw, const hone_garg *x, const hone_sinfo *to) {
     const hone_sinfo *from = hone_rewrite_info(rw, x);

@@ -72,14 +72,15 @@ static hone_status both(onnx_reader *r, hone_garg more, hone_garg *io) {
     return onnx_emit2(r, "logical_and", *io, more, io);
 }
 
-/* Places of the queries among all keys, [queries, 1] or [batch, 1, queries, 1], and of the keys. */
-static hone_status find_places(onnx_reader *r, const onnx_attention *a, hone_garg *queries,
-                               hone_garg *keys) {
+/* Positions of the queries among all keys, [queries, 1] or [batch, 1, queries, 1], and of the keys.
+ */
+static hone_status find_positions(onnx_reader *r, const onnx_attention *a, hone_garg *queries,
+                                  hone_garg *keys) {
     const hone_sinfo *q, *k;
     HONE_TRY(onnx_info(r, &a->q, &q));
     HONE_TRY(onnx_info(r, &a->k, &k));
-    HONE_TRY(onnx_places(r, q->shape[2], 2, 0, queries));
-    HONE_TRY(onnx_places(r, k->shape[2], 2, 1, keys));
+    HONE_TRY(onnx_indices(r, q->shape[2], 2, 0, queries));
+    HONE_TRY(onnx_indices(r, k->shape[2], 2, 1, keys));
     if (a->lengths.kind == HONE_GARG_NONE) {
         if (a->past < 0)
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -93,28 +94,29 @@ static hone_status find_places(onnx_reader *r, const onnx_attention *a, hone_gar
 }
 
 /* A side of a window: keys at most `width` before a query, or behind it. */
-static hone_status within_window(onnx_reader *r, const hone_garg *places, int64_t width,
+static hone_status within_window(onnx_reader *r, const hone_garg *positions, int64_t width,
                                  bool is_before, hone_garg *io) {
     hone_garg end, is_inside;
-    HONE_TRY(onnx_with_scalar(r, "add", places[0], (double)(is_before ? -width : width), &end));
-    HONE_TRY(onnx_emit2(r, is_before ? "greater_equal" : "less_equal", places[1], end, &is_inside));
+    HONE_TRY(onnx_with_scalar(r, "add", positions[0], (double)(is_before ? -width : width), &end));
+    HONE_TRY(
+        onnx_emit2(r, is_before ? "greater_equal" : "less_equal", positions[1], end, &is_inside));
     return both(r, is_inside, io);
 }
 
-/* Which keys a query may look at, by their places; NONE: all. */
+/* Which keys a query may look at, by their positions; NONE: all. */
 static hone_status visible_keys(onnx_reader *r, const onnx_attention *a, hone_garg *out) {
-    hone_garg places[2], is_there;
+    hone_garg positions[2], is_there;
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     bool has_window = a->left >= 0 || a->right >= 0;
     if (!a->is_causal && !has_window && a->lengths.kind == HONE_GARG_NONE) return HONE_OK;
-    HONE_TRY(find_places(r, a, &places[0], &places[1]));
+    HONE_TRY(find_positions(r, a, &positions[0], &positions[1]));
     if (a->lengths.kind != HONE_GARG_NONE) {
-        HONE_TRY(onnx_emit2(r, "less", places[1], a->lengths, &is_there));
+        HONE_TRY(onnx_emit2(r, "less", positions[1], a->lengths, &is_there));
         HONE_TRY(both(r, is_there, out));
     }
-    if (a->is_causal) HONE_TRY(within_window(r, places, 0, false, out));
-    if (a->left >= 0) HONE_TRY(within_window(r, places, a->left, true, out));
-    if (a->right >= 0) HONE_TRY(within_window(r, places, a->right, false, out));
+    if (a->is_causal) HONE_TRY(within_window(r, positions, 0, false, out));
+    if (a->left >= 0) HONE_TRY(within_window(r, positions, a->left, true, out));
+    if (a->right >= 0) HONE_TRY(within_window(r, positions, a->right, false, out));
     return HONE_OK;
 }
 

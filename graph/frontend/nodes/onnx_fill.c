@@ -16,7 +16,7 @@ enum {
 /* start + i * delta in float64, rounded once. */
 static hone_status long_range(onnx_reader *r, hone_dtype dtype, int64_t count, double start,
                               double delta, hone_garg *out) {
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, out));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, count), 1, 0, out));
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F64, out));
     HONE_TRY(onnx_with_scalar(r, "multiply", *out, delta, out));
     HONE_TRY(onnx_with_scalar(r, "add", *out, start, out));
@@ -60,7 +60,7 @@ static hone_status range_of_ints(onnx_reader *r, const hone_expr *const *numbers
     if (!extent) return hone_ir_finish(&r->ir);
     if (hone_expr_is_int(extent) && extent->u.i < 1) extent = hone_extent_int(&r->ir, 0);
     hone_garg start;
-    HONE_TRY(onnx_places(r, extent, 1, 0, out));
+    HONE_TRY(onnx_indices(r, extent, 1, 0, out));
     HONE_TRY(onnx_make_ints(r, 1, numbers, 0, &start));
     if (step != 1) HONE_TRY(onnx_with_scalar(r, "multiply", *out, (double)step, out));
     if (!hone_expr_is_int_value(numbers[0], 0)) HONE_TRY(onnx_emit2(r, "add", *out, start, out));
@@ -171,8 +171,8 @@ static hone_status convert_eye_like(onnx_reader *r, hone_garg *out) {
     if (like->rank != 2) {
         return HONE_ERROR(HONE_CODE_INVALID, "a matrix of %d dimensions", like->rank);
     }
-    HONE_TRY(onnx_places(r, like->shape[0], 2, 0, &row));
-    HONE_TRY(onnx_places(r, like->shape[1], 2, 1, &column));
+    HONE_TRY(onnx_indices(r, like->shape[0], 2, 0, &row));
+    HONE_TRY(onnx_indices(r, like->shape[1], 2, 1, &column));
     HONE_TRY(onnx_with_scalar(r, "add", row, (double)k, &row));
     HONE_TRY(onnx_emit2(r, "equal", row, column, out));
     return onnx_emit_cast(r, *out, dtype, out);
@@ -188,8 +188,8 @@ static hone_status computed_triangle(onnx_reader *r, bool is_upper, hone_garg *o
     if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions", data->rank);
     HONE_TRY(onnx_as_tensor(r, &k));
     HONE_TRY(onnx_emit_reshape(r, k, 0, NULL, &k));
-    HONE_TRY(onnx_places(r, data->shape[data->rank - 2], 2, 0, &row));
-    HONE_TRY(onnx_places(r, data->shape[data->rank - 1], 2, 1, &column));
+    HONE_TRY(onnx_indices(r, data->shape[data->rank - 2], 2, 0, &row));
+    HONE_TRY(onnx_indices(r, data->shape[data->rank - 1], 2, 1, &column));
     HONE_TRY(onnx_emit2(r, "add", row, k, &row));
     HONE_TRY(onnx_emit2(r, is_upper ? "greater_equal" : "less_equal", column, row, &column));
     HONE_TRY(onnx_scalar(r, data->dtype, 0, &zero));

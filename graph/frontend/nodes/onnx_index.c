@@ -1,5 +1,5 @@
-/* graph/frontend/nodes/onnx_index.c - operators of computed places: gather, scatter, order along an
- * axis.
+/* graph/frontend/nodes/onnx_index.c - operators of computed indices: gather, scatter, order along
+ * an axis.
  */
 #include <string.h>
 
@@ -53,11 +53,11 @@ static hone_status convert_scatter_nd(onnx_reader *r, hone_garg *out) {
 }
 
 /* Where the rows of the update go along the axis, from the first one of each sample on. */
-static hone_status cache_places(onnx_reader *r, const hone_sinfo *cache, const hone_sinfo *update,
-                                int32_t axis, bool is_circular, hone_garg *out) {
+static hone_status cache_indices(onnx_reader *r, const hone_sinfo *cache, const hone_sinfo *update,
+                                 int32_t axis, bool is_circular, hone_garg *out) {
     const hone_expr *shape[HONE_MAX_RANK];
     hone_garg size, first, is_before = {.kind = HONE_GARG_NONE}, target[2];
-    HONE_TRY(onnx_places(r, update->shape[axis], update->rank, axis, out));
+    HONE_TRY(onnx_indices(r, update->shape[axis], update->rank, axis, out));
     HONE_TRY(onnx_sizes_tensor(r, 1, &cache->shape[axis], &size));
     if (onnx_has_input(r, 2)) {
         for (int32_t d = 0; d < update->rank; d++)
@@ -67,7 +67,7 @@ static hone_status cache_places(onnx_reader *r, const hone_sinfo *cache, const h
         HONE_TRY(onnx_emit2(r, "add", *out, first, out));
     }
     if (is_circular) HONE_TRY(onnx_emit2(r, "floor_mod", *out, size, out));
-    if (is_before.kind != HONE_GARG_NONE) /* no place of the cache: an index out of range */
+    if (is_before.kind != HONE_GARG_NONE) /* no index of the cache: an index out of range */
         HONE_TRY(onnx_emit_where(r, is_before, size, *out, out));
     target[0] = *out;
     HONE_TRY(onnx_make_ints(r, (uint32_t)update->rank, update->shape, 1, &target[1]));
@@ -95,7 +95,7 @@ static hone_status convert_tensor_scatter(onnx_reader *r, hone_garg *out) {
         {"axis",      HONE_VALUE_OF_INT(axis)       },
         {"reduction", HONE_VALUE_OF_STRING("update")}
     };
-    HONE_TRY(cache_places(r, cache, update, axis, mode == 1, &args[1]));
+    HONE_TRY(cache_indices(r, cache, update, axis, mode == 1, &args[1]));
     return onnx_emit(r, "scatter_elements", 3, args, 2, attrs, out);
 }
 
@@ -111,11 +111,11 @@ static bool is_known(onnx_reader *r) {
     return is_number || onnx_constant_of(r, &r->inputs[1]);
 }
 
-/* As many of all places in their order as a number that is computed says. */
+/* As many of all indices in their order as a number that is computed says. */
 static hone_status order_by_data(onnx_reader *r, int64_t axis, bool is_descending, hone_garg *out) {
     const hone_sinfo *info;
     const hone_expr *size;
-    hone_garg count, places;
+    hone_garg count, indices;
     int32_t at;
     HONE_TRY(onnx_input_info(r, 0, &info));
     HONE_TRY(onnx_axis(r, axis, info->rank, &at));
@@ -127,8 +127,8 @@ static hone_status order_by_data(onnx_reader *r, int64_t axis, bool is_descendin
     HONE_TRY(onnx_emit(r, "argsort", 1, r->inputs, HONE_COUNT(attrs), attrs, out));
     HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, &count));
     HONE_TRY(onnx_emit_given_size(r, count, hone_expr_const(info->shape[at]), &size));
-    HONE_TRY(onnx_places(r, size, 1, 0, &places));
-    return onnx_emit_take(r, *out, places, at, out);
+    HONE_TRY(onnx_indices(r, size, 1, 0, &indices));
+    return onnx_emit_take(r, *out, indices, at, out);
 }
 
 static hone_status topk_count(onnx_reader *r, int64_t *out) {
@@ -137,7 +137,7 @@ static hone_status topk_count(onnx_reader *r, int64_t *out) {
     return onnx_attr_int(r, "k", 0, out);
 }
 
-/* The places first; the values are what lies there. */
+/* The indices first; the values are what lies there. */
 static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
     int64_t axis, largest, k;
     HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
@@ -185,7 +185,7 @@ static hone_status cumulate_along(onnx_reader *r, int64_t axis, hone_garg *out) 
     return is_reverse ? turned(r, axis, out) : HONE_OK;
 }
 
-/* The axis that comes when the model runs, a scalar from 0 to rank - 1. Its place in the table is
+/* The axis that comes when the model runs, a scalar from 0 to rank - 1. Its index in the table is
  * checked as that of any item is. */
 static hone_status axis_that_comes(onnx_reader *r, int32_t rank, hone_garg *out) {
     const int64_t count = 2 * rank;
@@ -224,12 +224,12 @@ static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
     return cumulate_along(r, axis, out);
 }
 
-/* x where it lies in the sequence of its batch, from behind: the place t is length - 1 - t there,
+/* x where it lies in the sequence of its batch, from behind: the index t is length - 1 - t there,
  * else t. A length is from 0 to what the axis has. */
 static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data, *lengths;
     int64_t time, batch;
-    hone_garg place, length, from_behind, is_inside;
+    hone_garg index, length, from_behind, is_inside;
     HONE_TRY(onnx_attr_int(r, "time_axis", 0, &time));
     HONE_TRY(onnx_attr_int(r, "batch_axis", 1, &batch));
     HONE_TRY(onnx_input_info(r, 0, &data));
@@ -244,14 +244,14 @@ static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
     const hone_expr *shape[HONE_MAX_RANK];
     for (int32_t d = 0; d < data->rank; d++)
         shape[d] = d == batch ? lengths->shape[0] : hone_extent_int(&r->ir, 1);
-    HONE_TRY(onnx_places(r, data->shape[time], data->rank, (int32_t)time, &place));
+    HONE_TRY(onnx_indices(r, data->shape[time], data->rank, (int32_t)time, &index));
     HONE_TRY(
         onnx_emit_within(r, r->inputs[1], hone_extent_add(&r->ir, data->shape[time], 1), &length));
     HONE_TRY(onnx_emit_reshape(r, length, (uint32_t)data->rank, shape, &length));
-    HONE_TRY(onnx_emit2(r, "less", place, length, &is_inside));
+    HONE_TRY(onnx_emit2(r, "less", index, length, &is_inside));
     HONE_TRY(onnx_with_scalar(r, "subtract", length, 1, &from_behind));
-    HONE_TRY(onnx_emit2(r, "subtract", from_behind, place, &from_behind));
-    hone_garg choice[] = {is_inside, from_behind, place}, target[2];
+    HONE_TRY(onnx_emit2(r, "subtract", from_behind, index, &from_behind));
+    hone_garg choice[] = {is_inside, from_behind, index}, target[2];
     HONE_TRY(onnx_emit(r, "where", 3, choice, 0, NULL, &target[0]));
     HONE_TRY(onnx_make_ints(r, (uint32_t)data->rank, data->shape, 1, &target[1]));
     hone_garg args[] = {r->inputs[0], {0}};
@@ -262,22 +262,22 @@ static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
 
 /* ---- one of many ---- */
 
-/* on where the place along `axis` is the index, else off. */
-static hone_status choose_places(onnx_reader *r, hone_garg index, const hone_expr *depth,
-                                 int32_t axis, hone_garg on, hone_garg off, hone_garg *out) {
+/* on where `index` points to along `axis`, else off. */
+static hone_status choose_indices(onnx_reader *r, hone_garg index, const hone_expr *depth,
+                                  int32_t axis, hone_garg on, hone_garg off, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg places, choice[] = {{0}, on, off};
+    hone_garg indices, choice[] = {{0}, on, off};
     HONE_TRY(onnx_info(r, &index, &info));
-    HONE_TRY(onnx_places(r, depth, info->rank, axis, &places));
-    HONE_TRY(onnx_emit2(r, "equal", index, places, &choice[0]));
+    HONE_TRY(onnx_indices(r, depth, info->rank, axis, &indices));
+    HONE_TRY(onnx_emit2(r, "equal", index, indices, &choice[0]));
     return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
 /* An item of a vector, as a scalar. */
 static hone_status item_of(onnx_reader *r, hone_garg vector, int64_t index, hone_garg *out) {
-    hone_garg place;
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)index, &place));
-    return onnx_emit_take(r, vector, place, 0, out);
+    hone_garg number;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)index, &number));
+    return onnx_emit_take(r, vector, number, 0, out);
 }
 
 /* As a size, and as a number. */
@@ -323,21 +323,21 @@ static hone_status convert_one_hot(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &index, 1, &attr, &index));
     HONE_TRY(item_of(r, r->inputs[2], 0, &off));
     HONE_TRY(item_of(r, r->inputs[2], 1, &on));
-    return choose_places(r, index, extent, axis, on, off, out);
+    return choose_indices(r, index, extent, axis, on, off, out);
 }
 
 static hone_status one_at_maximum(onnx_reader *r, hone_garg x, int32_t axis, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg place, on, off;
+    hone_garg index, on, off;
     hone_attr attrs[] = {
         {"axis",     HONE_VALUE_OF_INT(axis)},
         {"keepdims", HONE_VALUE_OF_BOOL(1)  }
     };
     HONE_TRY(onnx_info(r, &x, &info));
-    HONE_TRY(onnx_emit(r, "argmax", 1, &x, 2, attrs, &place));
+    HONE_TRY(onnx_emit(r, "argmax", 1, &x, 2, attrs, &index));
     HONE_TRY(onnx_scalar(r, info->dtype, 1, &on));
     HONE_TRY(onnx_scalar(r, info->dtype, 0, &off));
-    return choose_places(r, place, info->shape[axis], axis, on, off, out);
+    return choose_indices(r, index, info->shape[axis], axis, on, off, out);
 }
 
 /* Up to opset 12 everything from the axis on counts as one dimension. */

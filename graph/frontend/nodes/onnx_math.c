@@ -531,8 +531,8 @@ static hone_status convert_reduce_log(onnx_reader *r, hone_garg *out) {
     return log_sum_exp(r, x, out);
 }
 
-/* The last place of the extreme is the first one from behind. */
-static hone_status last_place(onnx_reader *r, int64_t axis, uint32_t attr_count,
+/* The last index of the extreme is the first one from behind. */
+static hone_status last_index(onnx_reader *r, int64_t axis, uint32_t attr_count,
                               const hone_attr *attrs, hone_garg *out) {
     const hone_sinfo *data;
     hone_garg turned, last;
@@ -556,7 +556,7 @@ static hone_status convert_arg_reduce(onnx_reader *r, hone_garg *out) {
         {"axis",     HONE_VALUE_OF_INT(axis)      },
         {"keepdims", HONE_VALUE_OF_BOOL(keep != 0)}
     };
-    if (last) return last_place(r, axis, 2, attrs, out);
+    if (last) return last_index(r, axis, 2, attrs, out);
     return onnx_emit(r, r->row->target, 1, r->inputs, 2, attrs, out);
 }
 

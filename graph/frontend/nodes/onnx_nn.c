@@ -376,7 +376,7 @@ static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     };
     HONE_TRY(onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out));
     if (r->output_count < 2) return HONE_OK;
-    return onnx_pool_places(r, &w, storage_order != 0, out[0], &out[1]);
+    return onnx_pool_indices(r, &w, storage_order != 0, out[0], &out[1]);
 }
 
 static bool has_known_space(const hone_sinfo *data) {

@@ -58,22 +58,22 @@ hone_status onnx_strings_of_numbers(onnx_reader *r, hone_garg x, hone_garg *out)
 
 /* Of float8, held within its finite numbers. */
 hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
-/* The places where a vector of truths is true, in their order; how many there are is a size, at
+/* The indices where a vector of truths is true, in their order; how many there are is a size, at
  * most `most` (-1: all). */
 hone_status onnx_emit_chosen(onnx_reader *r, hone_garg truths, int64_t most, hone_garg *out);
-/* Of flat places in a tensor of this shape, as column d of [count, rank]: the index along `axis`.
+/* Of flat indices in a tensor of this shape, as column d of [count, rank]: the index along `axis`.
  */
 hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
-                            int32_t axis, hone_garg places, hone_garg *out);
-/* y[places[i]] = x[i], column by column; y is as long as x, of which all places are given. */
-hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
-/* What is there once of elements of a vector, or of slices along the axis: these, the first place
- * of each, which of them stands at each place, and how often. */
+                            int32_t axis, hone_garg indices, hone_garg *out);
+/* y[indices[i]] = x[i], column by column; y is as long as x, of which all indices are given. */
+hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg indices, hone_garg *out);
+/* What is there once of elements of a vector, or of slices along the axis: these, the first index
+ * of each, which of them stands at each index, and how often. */
 hone_status onnx_emit_unique(onnx_reader *r, hone_garg x, int32_t axis, bool is_sorted,
                              hone_garg *out);
 /* a == b, or both are NaN. */
 hone_status onnx_emit_same(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out);
-/* How much of x there was up to each place along the axis. */
+/* How much of x there was up to each index along the axis. */
 hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg *out);
 
 /* ---- windows and normalisations ---- */
@@ -91,8 +91,8 @@ hone_status onnx_read_window(onnx_reader *r, onnx_window *io);
 hone_status onnx_pool_window(onnx_reader *r, const hone_sinfo *data, onnx_window *out);
 /* Where the maxima of input 0 lie that a pool found, counted through all of it: row by row, or, in
  * each image, column by column. */
-hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_columns,
-                             hone_garg pooled, hone_garg *out);
+hone_status onnx_pool_indices(onnx_reader *r, const onnx_window *w, bool by_columns,
+                              hone_garg pooled, hone_garg *out);
 /* The mean over axes, which stay as 1, what x is away from it, and the mean of the squares of that.
  */
 hone_status onnx_spread(onnx_reader *r, hone_garg x, uint32_t count, const int64_t *axes,

@@ -21,8 +21,8 @@ static hone_status take_taps(onnx_reader *r, const onnx_window *w, uint32_t i,
     const hone_expr *count = hone_extent_add(ir, room, -1);
     count = hone_extent_add(ir, hone_extent_div(ir, count, w->strides[i]), 1);
     HONE_TRY(hone_ir_finish(ir));
-    HONE_TRY(onnx_places(r, count, 2, 0, &window));
-    HONE_TRY(onnx_places(r, taps, 2, 1, &tap));
+    HONE_TRY(onnx_indices(r, count, 2, 0, &window));
+    HONE_TRY(onnx_indices(r, taps, 2, 1, &tap));
     HONE_TRY(onnx_with_scalar(r, "multiply", window, (double)w->strides[i], &window));
     HONE_TRY(onnx_with_scalar(r, "multiply", tap, (double)w->dilations[i], &tap));
     HONE_TRY(onnx_emit2(r, "add", window, tap, &window));
@@ -44,19 +44,19 @@ static hone_status split_groups(onnx_reader *r, int32_t d, int64_t groups, const
 
 static hone_status sum_windows(onnx_reader *r, const onnx_window *w, hone_garg *sides,
                                hone_garg *out) {
-    static const char places[] = "xyz", taps[] = "tuv";
+    static const char indices[] = "xyz", taps[] = "tuv";
     char equation[32], *at = equation;
     memcpy(at, "ngc", 3);
     at += 3;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        *at++ = places[i];
+        *at++ = indices[i];
         *at++ = taps[i];
     }
     memcpy(at, ",gmc", 4);
     memcpy(at + 4, taps, w->spatial);
     at += 4 + w->spatial;
     memcpy(at, "->ngm", 5);
-    memcpy(at + 5, places, w->spatial);
+    memcpy(at + 5, indices, w->spatial);
     at[5 + w->spatial] = 0;
     return onnx_emit_einsum(r, equation, 2, sides, out);
 }

@@ -115,34 +115,34 @@ static hone_status pad_mode(onnx_reader *r, const char **out) {
     return HONE_OK;
 }
 
-/* ---- pads that are computed: along each axis, places are taken of the data ---- */
+/* ---- pads that are computed: along each axis, indices are taken of the data ---- */
 
-/* Where `place` lies in a row of `count` elements that goes on as the mode says. */
-static hone_status folded(onnx_reader *r, hone_garg place, hone_garg count, const char *mode,
+/* Where `index` lies in a row of `count` elements that goes on as the mode says. */
+static hone_status folded(onnx_reader *r, hone_garg index, hone_garg count, const char *mode,
                           hone_garg *out) {
     hone_garg last, period, is_front, back;
     HONE_TRY(onnx_with_scalar(r, "subtract", count, 1, &last));
-    if (strcmp(mode, "circular") == 0) return onnx_emit2(r, "floor_mod", place, count, out);
+    if (strcmp(mode, "circular") == 0) return onnx_emit2(r, "floor_mod", index, count, out);
     if (strcmp(mode, "reflect") != 0) {
-        HONE_TRY(onnx_with_scalar(r, "maximum", place, 0, out));
+        HONE_TRY(onnx_with_scalar(r, "maximum", index, 0, out));
         return onnx_emit2(r, "minimum", *out, last, out);
     }
     HONE_TRY(onnx_with_scalar(r, "multiply", last, 2, &period));
     HONE_TRY(onnx_with_scalar(r, "maximum", period, 1, &period));
-    HONE_TRY(onnx_emit2(r, "floor_mod", place, period, out));
+    HONE_TRY(onnx_emit2(r, "floor_mod", index, period, out));
     HONE_TRY(onnx_emit2(r, "subtract", period, *out, &back));
     HONE_TRY(onnx_emit2(r, "less_equal", *out, last, &is_front));
     hone_garg choice[] = {is_front, *out, back};
     return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
-/* The place where it lies in a row of `count` elements, else that behind the last one. */
-static hone_status or_behind(onnx_reader *r, hone_garg place, hone_garg count, hone_garg *out) {
+/* The index where it lies in a row of `count` elements, else that behind the last one. */
+static hone_status or_behind(onnx_reader *r, hone_garg index, hone_garg count, hone_garg *out) {
     hone_garg low, high;
-    HONE_TRY(onnx_with_scalar(r, "greater_equal", place, 0, &low));
-    HONE_TRY(onnx_emit2(r, "less", place, count, &high));
+    HONE_TRY(onnx_with_scalar(r, "greater_equal", index, 0, &low));
+    HONE_TRY(onnx_emit2(r, "less", index, count, &high));
     HONE_TRY(onnx_emit2(r, "logical_and", low, high, &low));
-    hone_garg choice[] = {low, place, count};
+    hone_garg choice[] = {low, index, count};
     return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
@@ -164,19 +164,19 @@ static hone_status pad_axis(onnx_reader *r, int32_t axis, hone_garg before, hone
                             const char *mode, const hone_garg *value, hone_garg *io) {
     const hone_sinfo *info;
     const hone_expr *size;
-    hone_garg count, place, taken;
+    hone_garg count, index, taken;
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[axis], &count));
-    HONE_TRY(onnx_emit2(r, "add", before, after, &place));
-    HONE_TRY(onnx_emit2(r, "add", place, count, &place));
-    HONE_TRY(onnx_emit_given_size(r, place, -1, &size));
-    HONE_TRY(onnx_places(r, size, 1, 0, &place));
-    HONE_TRY(onnx_emit2(r, "subtract", place, before, &place));
+    HONE_TRY(onnx_emit2(r, "add", before, after, &index));
+    HONE_TRY(onnx_emit2(r, "add", index, count, &index));
+    HONE_TRY(onnx_emit_given_size(r, index, -1, &size));
+    HONE_TRY(onnx_indices(r, size, 1, 0, &index));
+    HONE_TRY(onnx_emit2(r, "subtract", index, before, &index));
     if (value) {
-        HONE_TRY(or_behind(r, place, count, &taken));
+        HONE_TRY(or_behind(r, index, count, &taken));
         HONE_TRY(append_value(r, axis, *value, io));
     } else {
-        HONE_TRY(folded(r, place, count, mode, &taken));
+        HONE_TRY(folded(r, index, count, mode, &taken));
     }
     return onnx_emit_take(r, *io, taken, axis, io);
 }

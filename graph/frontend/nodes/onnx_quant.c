@@ -61,7 +61,7 @@ static hone_status spread_blocks(onnx_reader *r, hone_garg x, int64_t block, con
 }
 
 /* Scale or zero point (an input) as QuantizeLinear lays it along the data: one number, one for each
- * place along the axis, or one for each block. */
+ * index along the axis, or one for each block. */
 static hone_status spread_input(onnx_reader *r, uint32_t input, const hone_sinfo *data,
                                 hone_garg *out) {
     const hone_sinfo *info;

@@ -45,7 +45,7 @@ static hone_status seed_of(const onnx_reader *r, uint64_t *out) {
     return HONE_OK;
 }
 
-/* Float32 numbers in (0, 1), the middles of 2^24 parts, from place `first` * 2^40 of the node's on.
+/* Float32 numbers in (0, 1), the middles of 2^24 parts, from index `first` * 2^40 of the node's on.
  */
 static hone_status draw_even(onnx_reader *r, uint64_t first, uint32_t rank,
                              const hone_expr *const *shape, hone_garg *out) {
@@ -54,7 +54,7 @@ static hone_status draw_even(onnx_reader *r, uint64_t first, uint32_t rank,
     HONE_TRY(seed_of(r, &seed));
     for (uint32_t i = 0; i < rank; i++)
         count = hone_extent_mul(&r->ir, count, shape[i]);
-    HONE_TRY(onnx_places(r, count, 1, 0, out));
+    HONE_TRY(onnx_indices(r, count, 1, 0, out));
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_U64, out));
     HONE_TRY(with64(r, "add", (first << 40) + 1, out));
     HONE_TRY(with64(r, "multiply", UINT64_C(0x9e3779b97f4a7c15), out));

@@ -487,26 +487,26 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
 }
 
 static bool gather_ints(onnx_reader *r, hone_garg *out) {
-    const hone_expr *from[ONNX_MAX_KNOWN], *places[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
+    const hone_expr *from[ONNX_MAX_KNOWN], *indices[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
     uint32_t count, taken;
-    int32_t rank, places_rank;
+    int32_t rank, indices_rank;
     if (r->inputs[0].kind != HONE_GARG_SHAPE ||
         !onnx_known_ints(r, &r->inputs[0], &count, from, &rank) ||
-        !onnx_known_ints(r, &r->inputs[1], &taken, places, &places_rank)) {
+        !onnx_known_ints(r, &r->inputs[1], &taken, indices, &indices_rank)) {
         return false;
     }
     for (uint32_t i = 0; i < taken; i++) {
-        if (!hone_expr_is_int(places[i])) return false;
-        int64_t at = places[i]->u.i < 0 ? places[i]->u.i + count : places[i]->u.i;
+        if (!hone_expr_is_int(indices[i])) return false;
+        int64_t at = indices[i]->u.i < 0 ? indices[i]->u.i + count : indices[i]->u.i;
         if (at < 0 || at >= count) return false;
         to[i] = from[at];
     }
-    hone_status st = onnx_make_ints(r, taken, to, places_rank, out);
+    hone_status st = onnx_make_ints(r, taken, to, indices_rank, out);
     if (st) hone_status_free(st);
     return !st;
 }
 
-/* Places that are constant are counted from the front, and none lies outside. Of others the kernel
+/* Indices that are constant are counted from the front, and none lies outside. Of others the kernel
  * finds out. */
 static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
@@ -518,25 +518,25 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_axis(r, axis, data->rank, &at));
     int64_t extent = hone_expr_const(data->shape[at]);
     HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
-    const hone_tensor *places = onnx_constant_of(r, &r->inputs[1]);
+    const hone_tensor *indices = onnx_constant_of(r, &r->inputs[1]);
     hone_attr attrs[] = {
         {"axis", HONE_VALUE_OF_INT(at)         },
         {"mode", HONE_VALUE_OF_STRING("signed")}
     };
-    if (!places || extent < 0) return onnx_emit(r, "take", 2, r->inputs, 2, attrs, out);
-    if (!hone_dtype_is_integer(places->dtype)) {
+    if (!indices || extent < 0) return onnx_emit(r, "take", 2, r->inputs, 2, attrs, out);
+    if (!hone_dtype_is_integer(indices->dtype)) {
         return HONE_ERROR(HONE_CODE_INVALID, "the indices (input 1) must be integers");
     }
     hone_tensor *checked;
-    HONE_TRY(hone_tensor_clone(places, &checked));
+    HONE_TRY(hone_tensor_clone(indices, &checked));
     for (int64_t i = 0; i < hone_tensor_count(checked); i++) {
-        int64_t place = hone_tensor_get_i64(checked, i);
-        if (place < -extent || place >= extent) {
+        int64_t index = hone_tensor_get_i64(checked, i);
+        if (index < -extent || index >= extent) {
             hone_tensor_destroy(checked);
             return HONE_ERROR(HONE_CODE_INVALID, "index %lld is not from %lld to %lld",
-                              (long long)place, (long long)-extent, (long long)(extent - 1));
+                              (long long)index, (long long)-extent, (long long)(extent - 1));
         }
-        if (place < 0) hone_tensor_set_i64(checked, i, place + extent);
+        if (index < 0) hone_tensor_set_i64(checked, i, index + extent);
     }
     hone_garg args[2] = {r->inputs[0]};
     HONE_TRY(onnx_add_constant(r, checked, &args[1]));

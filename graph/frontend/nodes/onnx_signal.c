@@ -158,13 +158,13 @@ static hone_status signal_of(onnx_reader *r, hone_garg *out, const hone_sinfo **
 static hone_status cut_frames(onnx_reader *r, hone_garg signal, int64_t count, int64_t step,
                               int64_t length, hone_garg *out) {
     int64_t shape[] = {count, length};
-    hone_tensor *places;
+    hone_tensor *indices;
     hone_garg at;
     if (count > MAX_NUMBERS / length) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many frames");
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 2, shape, &places));
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 2, shape, &indices));
     for (int64_t i = 0; i < count * length; i++)
-        hone_tensor_set_i64(places, i, i / length * step + i % length);
-    HONE_TRY(onnx_add_constant(r, places, &at));
+        hone_tensor_set_i64(indices, i, i / length * step + i % length);
+    HONE_TRY(onnx_add_constant(r, indices, &at));
     return onnx_emit_take(r, signal, at, 1, out);
 }
 

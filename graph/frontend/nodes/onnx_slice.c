@@ -12,9 +12,9 @@ typedef struct bounds {
 
 enum { STARTS = 1, ENDS, AXES, STEPS }; /* inputs */
 
-static int64_t clamp_place(int64_t place, int64_t count) {
-    if (place < 0) place += count;
-    return place < 0 ? 0 : place > count ? count : place;
+static int64_t clamp_index(int64_t index, int64_t count) {
+    if (index < 0) index += count;
+    return index < 0 ? 0 : index > count ? count : index;
 }
 
 /* NULL is what is computed. */
@@ -32,8 +32,8 @@ static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step,
         !onnx_known_ints(r, &r->inputs[0], &count, from, &rank)) {
         return false;
     }
-    begin = clamp_place(begin, count);
-    end = clamp_place(end, count);
+    begin = clamp_index(begin, count);
+    end = clamp_index(end, count);
     for (int64_t i = begin; i < end; i += step)
         to[taken++] = from[i];
     hone_status st = onnx_make_ints(r, taken, to, 1, out);
@@ -53,8 +53,8 @@ static int64_t length_of(onnx_reader *r, uint32_t input) {
     return info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
 }
 
-/* As many as another of the lists has, which are as long; places that are cut out of a list, from i
- * to i + 1, are one. */
+/* As many as another of the lists has, which are as long; indices that are cut out of a list, from
+ * i to i + 1, are one. */
 static int64_t likely_length(onnx_reader *r) {
     for (uint32_t input = STARTS; input <= STEPS; input++) {
         int64_t length = length_of(r, input);
@@ -64,8 +64,8 @@ static int64_t likely_length(onnx_reader *r) {
 }
 
 /* What is computed: only how many there are is known, or demanded. */
-static hone_status count_places(onnx_reader *r, uint32_t input, const char *name,
-                                uint32_t *out_count, const hone_expr **out) {
+static hone_status count_indices(onnx_reader *r, uint32_t input, const char *name,
+                                 uint32_t *out_count, const hone_expr **out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, input, &info));
     int64_t count = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
@@ -84,13 +84,13 @@ static hone_status count_places(onnx_reader *r, uint32_t input, const char *name
 }
 
 /* starts, ends: attributes up to opset 9, inputs since. */
-static hone_status read_places(onnx_reader *r, uint32_t input, const char *name,
-                               const hone_expr **out, uint32_t *out_count) {
+static hone_status read_indices(onnx_reader *r, uint32_t input, const char *name,
+                                const hone_expr **out, uint32_t *out_count) {
     int64_t ints[HONE_MAX_RANK];
     int32_t ignored;
     if (onnx_has_input(r, input)) {
         if (!onnx_known_ints(r, &r->inputs[input], out_count, out, &ignored)) {
-            return count_places(r, input, name, out_count, out);
+            return count_indices(r, input, name, out_count, out);
         }
         return *out_count <= HONE_MAX_RANK ? HONE_OK
                                            : HONE_ERROR(HONE_CODE_INVALID, "%u %s, at most %d fit",
@@ -129,11 +129,11 @@ static hone_status fill_up(onnx_reader *r, uint32_t input, int32_t rank, int64_t
     HONE_TRY(onnx_emit_cast(r, r->inputs[input], HONE_DTYPE_I64, &parts[0]));
     HONE_TRY(onnx_sizes_tensor(r, (uint32_t)rank, items, &parts[1]));
     HONE_TRY(onnx_emit_concat(r, 2, parts, 0, &parts[0]));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, rank), 1, 0, &parts[1]));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, rank), 1, 0, &parts[1]));
     return onnx_emit_take(r, parts[0], parts[1], 0, &r->inputs[input]);
 }
 
-/* Where no list says how many axes there are; in loops, that is one place (is_one_place). */
+/* Where no list says how many axes there are; in loops, that is one index (is_one_index). */
 static hone_status fill_lists(onnx_reader *r) {
     bool is_open = !onnx_has_input(r, AXES) && onnx_has_input(r, STARTS);
     for (uint32_t input = STARTS; is_open && input <= STEPS; input++)
@@ -150,8 +150,8 @@ static hone_status fill_lists(onnx_reader *r) {
 static hone_status read_bounds(onnx_reader *r, bounds *b) {
     uint32_t ends;
     HONE_TRY(fill_lists(r));
-    HONE_TRY(read_places(r, STARTS, "starts", b->starts, &b->count));
-    HONE_TRY(read_places(r, ENDS, "ends", b->ends, &ends));
+    HONE_TRY(read_indices(r, STARTS, "starts", b->starts, &b->count));
+    HONE_TRY(read_indices(r, ENDS, "ends", b->ends, &ends));
     if (ends != b->count) {
         return HONE_ERROR(HONE_CODE_INVALID, "%u ends for %u starts", ends, b->count);
     }
@@ -172,7 +172,7 @@ static hone_status read_bounds(onnx_reader *r, bounds *b) {
 
 /* ---- numbers ---- */
 
-/* strided_slice begins nowhere where it runs backwards from a place in front of the data; the
+/* strided_slice begins nowhere where it runs backwards from an index in front of the data; the
  * standard clamps that to the first element. */
 static int64_t first_of(int64_t start, int64_t step, int64_t extent) {
     return step < 0 && start < -extent ? 0 : start;
@@ -186,7 +186,7 @@ static hone_status emit_slice(onnx_reader *r, uint32_t count, const int64_t *con
     return onnx_emit(r, "strided_slice", 5, args, 0, NULL, io);
 }
 
-/* ---- sizes: the places that are left are taken ---- */
+/* ---- sizes: the indices that are left are taken ---- */
 
 /* Is an extent surely that large? Sizes are 1 at least. */
 static bool is_at_least(const onnx_reader *r, const hone_expr *extent, int64_t least) {
@@ -199,7 +199,7 @@ static bool is_at_least(const onnx_reader *r, const hone_expr *extent, int64_t l
 }
 
 /* How many a slice along an axis of any extent leaves, that begins at a number; NULL: that is not
- * known. Negative places count from the end. */
+ * known. Negative indices count from the end. */
 static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *end,
                                 const hone_expr *extent) {
     bool is_number = hone_expr_is_int(end);
@@ -257,9 +257,9 @@ static hone_garg origin_of(const onnx_reader *r, hone_garg arg, int64_t *io_more
     return arg;
 }
 
-/* From i to i + 1, where i is computed in a turn of a loop: that is one place, as long as the loop
+/* From i to i + 1, where i is computed in a turn of a loop: that is one index, as long as the loop
  * stays within the data. */
-static bool is_one_place(const onnx_reader *r, const bounds *b, uint32_t i) {
+static bool is_one_index(const onnx_reader *r, const bounds *b, uint32_t i) {
     int64_t from = 0, to = 0;
     bool is_inside = r->scope && r->scope->around;
     if (!is_inside || b->count != 1 || b->starts[i] || b->ends[i] || b->steps[i] != 1) return false;
@@ -272,18 +272,18 @@ static bool is_one_place(const onnx_reader *r, const bounds *b, uint32_t i) {
 static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
                                  const hone_expr *extent, hone_garg *io) {
     onnx_slice slice;
-    hone_garg places;
+    hone_garg indices;
     const hone_expr *step = b->steps[i] ? hone_extent_int(&r->ir, b->steps[i]) : NULL;
     HONE_TRY(bound_tensor(r, STARTS, i, b->starts[i], &slice.start));
     HONE_TRY(bound_tensor(r, ENDS, i, b->ends[i], &slice.end));
     HONE_TRY(bound_tensor(r, STEPS, i, step, &slice.step));
-    HONE_TRY(onnx_emit_places(r, &slice, extent, &places));
-    HONE_TRY(onnx_emit_take(r, *io, places, axis, io));
-    return is_one_place(r, b, i) ? onnx_demand_size(r, io, axis, 1) : HONE_OK;
+    HONE_TRY(onnx_emit_indices(r, &slice, extent, &indices));
+    HONE_TRY(onnx_emit_take(r, *io, indices, axis, io));
+    return is_one_index(r, b, i) ? onnx_demand_size(r, io, axis, 1) : HONE_OK;
 }
 
-static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
-                               const hone_expr *extent, hone_garg *io) {
+static hone_status take_indices(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                                const hone_expr *extent, hone_garg *io) {
     const hone_expr *left = NULL;
     hone_garg start;
     bool is_known = b->starts[i] && b->ends[i] && b->steps[i] == 1;
@@ -298,7 +298,7 @@ static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int3
     if (is_first && hone_extent_same(left, extent)) return HONE_OK;
     if (hone_expr_is_int(left) && left->u.i < 1) left = hone_extent_int(&r->ir, 0);
     hone_garg args[] = {*io, {0}};
-    HONE_TRY(onnx_places(r, left, 1, 0, &args[1]));
+    HONE_TRY(onnx_indices(r, left, 1, 0, &args[1]));
     HONE_TRY(onnx_make_ints(r, 1, &b->starts[i], 0, &start));
     if (!is_first) HONE_TRY(onnx_emit2(r, "add", args[1], start, &args[1]));
     hone_attr attrs[] = {
@@ -318,7 +318,7 @@ static hone_status take_some(onnx_reader *r, const bounds *b, uint32_t i, int32_
                              const hone_expr *extent, hone_garg *io) {
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
     return is_turned(b, i) ? onnx_emit(r, "flip", 1, io, 1, &attr, io)
-                           : take_places(r, b, i, axis, extent, io);
+                           : take_indices(r, b, i, axis, extent, io);
 }
 
 /* All that have numbers together, then the others one by one. */

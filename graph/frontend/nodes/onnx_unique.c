@@ -6,8 +6,8 @@
 
 /* What is found of rows (elements or slices), which are numbered 0, 1, ... */
 typedef struct rows {
-    hone_garg order;    /* which row comes at each place; equal ones by number */
-    hone_garg is_first; /* of its group, by place */
+    hone_garg order;    /* which row comes at each index; equal ones by number */
+    hone_garg is_first; /* of its group, by index */
     const hone_expr *count;
 } rows;
 
@@ -64,12 +64,12 @@ static hone_status side(onnx_reader *r, hone_garg x, const hone_sinfo *info, int
 
 /* The elements of both sides where they differ first. */
 static hone_status first_difference(onnx_reader *r, hone_garg *a, hone_garg *b) {
-    hone_garg place;
+    hone_garg index;
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(2)};
-    HONE_TRY(onnx_emit_same(r, *a, *b, &place));
-    HONE_TRY(onnx_emit_cast(r, place, HONE_DTYPE_I32, &place));
-    HONE_TRY(onnx_emit_along(r, "argmin", place, 2, &place));
-    hone_garg first[] = {*a, place}, second[] = {*b, place};
+    HONE_TRY(onnx_emit_same(r, *a, *b, &index));
+    HONE_TRY(onnx_emit_cast(r, index, HONE_DTYPE_I32, &index));
+    HONE_TRY(onnx_emit_along(r, "argmin", index, 2, &index));
+    hone_garg first[] = {*a, index}, second[] = {*b, index};
     HONE_TRY(onnx_emit(r, "gather_elements", 2, first, 1, &attr, a));
     return onnx_emit(r, "gather_elements", 2, second, 1, &attr, b);
 }
@@ -78,12 +78,12 @@ static hone_status first_difference(onnx_reader *r, hone_garg *a, hone_garg *b) 
  */
 static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *info, hone_garg *out) {
     const hone_expr *count = info->shape[0];
-    hone_garg own, other, number, other_number, is_less_one, is_same, places;
+    hone_garg own, other, number, other_number, is_less_one, is_same, indices;
     HONE_TRY(side(r, x, info, 0, &own));
     HONE_TRY(side(r, x, info, 1, &other));
     HONE_TRY(first_difference(r, &own, &other));
-    HONE_TRY(onnx_places(r, count, 3, 0, &number));
-    HONE_TRY(onnx_places(r, count, 3, 1, &other_number));
+    HONE_TRY(onnx_indices(r, count, 3, 0, &number));
+    HONE_TRY(onnx_indices(r, count, 3, 1, &other_number));
     HONE_TRY(is_less(r, other, own, &is_less_one));
     HONE_TRY(onnx_emit_same(r, other, own, &is_same));
     HONE_TRY(onnx_emit2(r, "less", other_number, number, &number));
@@ -92,14 +92,14 @@ static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *inf
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
     HONE_TRY(onnx_emit_along(r, "sum", *out, 1, out));
     HONE_TRY(onnx_emit_flat(r, *out, out));
-    HONE_TRY(onnx_places(r, count, 1, 0, &places));
-    return onnx_emit_put(r, places, *out, out);
+    HONE_TRY(onnx_indices(r, count, 1, 0, &indices));
+    return onnx_emit_put(r, indices, *out, out);
 }
 
 /* The rank of each element in its column, among different ones. */
 static hone_status rank_columns(onnx_reader *r, hone_garg x, const hone_expr *count,
                                 hone_garg *out) {
-    hone_garg order, sorted, places, before, group;
+    hone_garg order, sorted, indices, before, group;
     hone_attr attrs[] = {
         {"axis",  HONE_VALUE_OF_INT(0)         },
         {"dtype", HONE_VALUE_OF_STRING("int64")}
@@ -107,10 +107,10 @@ static hone_status rank_columns(onnx_reader *r, hone_garg x, const hone_expr *co
     HONE_TRY(onnx_emit(r, "argsort", 1, &x, 2, attrs, &order));
     hone_garg gathered[] = {x, order};
     HONE_TRY(onnx_emit(r, "gather_elements", 2, gathered, 1, attrs, &sorted));
-    HONE_TRY(onnx_places(r, count, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "subtract", places, 1, &places));
-    HONE_TRY(onnx_with_scalar(r, "maximum", places, 0, &places));
-    HONE_TRY(onnx_emit_take(r, sorted, places, 0, &before));
+    HONE_TRY(onnx_indices(r, count, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "subtract", indices, 1, &indices));
+    HONE_TRY(onnx_with_scalar(r, "maximum", indices, 0, &indices));
+    HONE_TRY(onnx_emit_take(r, sorted, indices, 0, &before));
     HONE_TRY(onnx_emit_same(r, sorted, before, &group));
     HONE_TRY(onnx_emit1(r, "logical_not", group, &group));
     HONE_TRY(onnx_emit_cast(r, group, HONE_DTYPE_I64, &group));
@@ -158,11 +158,11 @@ static hone_status order_items(onnx_reader *r, hone_garg x, const hone_sinfo *in
     return is_short ? order_short_rows(r, x, info, out) : order_rows(r, x, info, out);
 }
 
-/* Does each row differ from the one at the place before? */
+/* Does each row differ from the one at the index before? */
 static hone_status find_firsts(onnx_reader *r, hone_garg x, int32_t rank, rows *out) {
-    hone_garg places, before, is_front, same;
-    HONE_TRY(onnx_places(r, out->count, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "subtract", places, 1, &before));
+    hone_garg indices, before, is_front, same;
+    HONE_TRY(onnx_indices(r, out->count, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "subtract", indices, 1, &before));
     HONE_TRY(onnx_with_scalar(r, "maximum", before, 0, &before));
     HONE_TRY(onnx_emit_take(r, out->order, before, 0, &before));
     HONE_TRY(onnx_emit_take(r, x, before, 0, &before));
@@ -175,7 +175,7 @@ static hone_status find_firsts(onnx_reader *r, hone_garg x, int32_t rank, rows *
         HONE_TRY(onnx_with_scalar(r, "not_equal", same, 0, &same));
     }
     HONE_TRY(onnx_emit1(r, "logical_not", same, &same));
-    HONE_TRY(onnx_with_scalar(r, "equal", places, 0, &is_front));
+    HONE_TRY(onnx_with_scalar(r, "equal", indices, 0, &is_front));
     return onnx_emit2(r, "logical_or", same, is_front, &out->is_first);
 }
 
@@ -235,9 +235,9 @@ static hone_status count_rows(onnx_reader *r, hone_garg first, hone_garg group, 
 }
 
 static hone_status find_groups(onnx_reader *r, const rows *x, groups *out) {
-    hone_garg places, ones, group;
-    HONE_TRY(onnx_emit_chosen(r, x->is_first, -1, &places));
-    HONE_TRY(onnx_emit_take(r, x->order, places, 0, &out->first));
+    hone_garg indices, ones, group;
+    HONE_TRY(onnx_emit_chosen(r, x->is_first, -1, &indices));
+    HONE_TRY(onnx_emit_take(r, x->order, indices, 0, &out->first));
     HONE_TRY(onnx_emit_cast(r, x->is_first, HONE_DTYPE_I64, &ones));
     HONE_TRY(onnx_emit_sums(r, ones, 0, &group));
     HONE_TRY(onnx_with_scalar(r, "subtract", group, 1, &group));
@@ -248,14 +248,14 @@ static hone_status find_groups(onnx_reader *r, const rows *x, groups *out) {
 /* The groups by their first rows. */
 static hone_status order_groups(onnx_reader *r, groups *g) {
     const hone_sinfo *info;
-    hone_garg order, places, place_of;
+    hone_garg order, indices, index_of;
     HONE_TRY(onnx_info(r, &g->first, &info));
     HONE_TRY(order_vector(r, g->first, &order));
-    HONE_TRY(onnx_places(r, info->shape[0], 1, 0, &places));
-    HONE_TRY(onnx_emit_put(r, places, order, &place_of));
+    HONE_TRY(onnx_indices(r, info->shape[0], 1, 0, &indices));
+    HONE_TRY(onnx_emit_put(r, indices, order, &index_of));
     HONE_TRY(onnx_emit_take(r, g->first, order, 0, &g->first));
     HONE_TRY(onnx_emit_take(r, g->sizes, order, 0, &g->sizes));
-    return onnx_emit_take(r, place_of, g->of_row, 0, &g->of_row);
+    return onnx_emit_take(r, index_of, g->of_row, 0, &g->of_row);
 }
 
 hone_status onnx_emit_unique(onnx_reader *r, hone_garg x, int32_t axis, bool is_sorted,

@@ -42,7 +42,7 @@ hone_status onnx_text_of_bytes(onnx_reader *r, hone_garg bytes, hone_garg *out) 
     for (uint32_t d = 0; d < rank; d++)
         shape[0] = hone_extent_mul(&r->ir, shape[0], info->shape[d]);
     HONE_TRY(onnx_emit_reshape(r, bytes, 2, shape, &pool));
-    HONE_TRY(onnx_places(r, shape[0], 1, 0, &rows));
+    HONE_TRY(onnx_indices(r, shape[0], 1, 0, &rows));
     HONE_TRY(onnx_emit_reshape(r, rows, rank, info->shape, &rows));
     return onnx_make_text(r, pool, rows, out);
 }
@@ -57,7 +57,7 @@ hone_status onnx_text_lengths(onnx_reader *r, hone_garg bytes, hone_garg *out) {
     HONE_TRY(onnx_info(r, &bytes, &info));
     HONE_TRY(onnx_with_scalar(r, "not_equal", bytes, 0, &is_there));
     HONE_TRY(onnx_emit_cast(r, is_there, HONE_DTYPE_I64, &is_there));
-    HONE_TRY(onnx_places(r, info->shape[info->rank - 1], 1, 0, &ends));
+    HONE_TRY(onnx_indices(r, info->shape[info->rank - 1], 1, 0, &ends));
     HONE_TRY(onnx_with_scalar(r, "add", ends, 1, &ends));
     HONE_TRY(onnx_emit2(r, "multiply", is_there, ends, &ends));
     return onnx_emit_along(r, "max", ends, -1, out);
@@ -66,7 +66,7 @@ hone_status onnx_text_lengths(onnx_reader *r, hone_garg bytes, hone_garg *out) {
 hone_status onnx_trimmed_text(onnx_reader *r, const hone_garg *text, hone_garg *out) {
     const hone_sinfo *info;
     const hone_expr *width;
-    hone_garg longest, places;
+    hone_garg longest, indices;
     HONE_TRY(onnx_text_bytes(r, text, out));
     HONE_TRY(onnx_info(r, out, &info));
     const hone_expr *before = info->shape[info->rank - 1];
@@ -75,8 +75,8 @@ hone_status onnx_trimmed_text(onnx_reader *r, const hone_garg *text, hone_garg *
     HONE_TRY(onnx_emit_along(r, "max", longest, 0, &longest));
     HONE_TRY(onnx_with_scalar(r, "maximum", longest, 1, &longest));
     HONE_TRY(onnx_emit_size(r, longest, hone_expr_const(before), &width));
-    HONE_TRY(onnx_places(r, width, 1, 0, &places));
-    return onnx_emit_take(r, *out, places, info->rank - 1, out);
+    HONE_TRY(onnx_indices(r, width, 1, 0, &indices));
+    return onnx_emit_take(r, *out, indices, info->rank - 1, out);
 }
 
 /* ---- widths ---- */

@@ -5,12 +5,12 @@
 #include "graph/frontend/reader/onnx_reader.h"
 
 hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_garg *out) {
-    const hone_expr *place = hone_extent_int(&r->ir, i);
-    hone_garg places;
+    const hone_expr *index = hone_extent_int(&r->ir, i);
+    hone_garg indices;
     HONE_TRY(onnx_as_tensor(r, &vector));
-    HONE_TRY(onnx_make_ints(r, 1, &place, 1, &places));
+    HONE_TRY(onnx_make_ints(r, 1, &index, 1, &indices));
     HONE_TRY(onnx_emit_flat(r, vector, &vector));
-    HONE_TRY(onnx_emit_take(r, vector, places, 0, out));
+    HONE_TRY(onnx_emit_take(r, vector, indices, 0, out));
     return onnx_emit_cast(r, *out, HONE_DTYPE_I64, out);
 }
 
@@ -66,7 +66,7 @@ hone_status onnx_emit_range(onnx_reader *r, hone_garg *out) {
     }
     HONE_TRY(is_float ? count_floats(r, numbers, out) : count_whole(r, whole, out));
     HONE_TRY(onnx_emit_size(r, *out, -1, &size));
-    HONE_TRY(onnx_places(r, size, 1, 0, out));
+    HONE_TRY(onnx_indices(r, size, 1, 0, out));
     HONE_TRY(onnx_emit_cast(r, *out, dtype, out));
     HONE_TRY(onnx_emit2(r, "multiply", *out, numbers[2], out));
     return onnx_emit2(r, "add", *out, numbers[0], out);
@@ -130,18 +130,18 @@ hone_status onnx_emit_target(onnx_reader *r, hone_garg target, const hone_sinfo 
 /* ---- Slice ---- */
 
 /* From the end where it is below 0, then held from low to high. */
-static hone_status held(onnx_reader *r, hone_garg place, hone_garg extent, hone_garg low,
+static hone_status held(onnx_reader *r, hone_garg index, hone_garg extent, hone_garg low,
                         hone_garg high, hone_garg *out) {
     hone_garg is_behind, from_end;
-    HONE_TRY(onnx_with_scalar(r, "less", place, 0, &is_behind));
-    HONE_TRY(onnx_emit2(r, "add", place, extent, &from_end));
-    HONE_TRY(onnx_emit_where(r, is_behind, from_end, place, out));
+    HONE_TRY(onnx_with_scalar(r, "less", index, 0, &is_behind));
+    HONE_TRY(onnx_emit2(r, "add", index, extent, &from_end));
+    HONE_TRY(onnx_emit_where(r, is_behind, from_end, index, out));
     HONE_TRY(onnx_emit2(r, "maximum", *out, low, out));
     return onnx_emit2(r, "minimum", *out, high, out);
 }
 
-hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone_expr *extent,
-                             hone_garg *out) {
+hone_status onnx_emit_indices(onnx_reader *r, const onnx_slice *slice, const hone_expr *extent,
+                              hone_garg *out) {
     hone_garg count, last, is_forward, zero, minus, low, high, numbers[3];
     const hone_expr *size;
     HONE_TRY(onnx_sizes_tensor(r, 1, &extent, &count));
@@ -156,7 +156,7 @@ hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone
     numbers[2] = slice->step;
     HONE_TRY(count_whole(r, numbers, &count));
     HONE_TRY(onnx_emit_size(r, count, hone_expr_const(extent), &size));
-    HONE_TRY(onnx_places(r, size, 1, 0, out));
+    HONE_TRY(onnx_indices(r, size, 1, 0, out));
     HONE_TRY(onnx_emit2(r, "multiply", *out, slice->step, out));
     return onnx_emit2(r, "add", *out, numbers[0], out);
 }

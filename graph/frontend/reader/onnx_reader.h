@@ -4,7 +4,7 @@
  *   onnx_tensor.c  TensorProto → hone_tensor
  *   onnx_attr.c    attributes of a node, checked
  *   onnx_names.c   values by their names in the model
- *   onnx_emit.c, onnx_place.c
+ *   onnx_emit.c, onnx_parts.c
  *                  graph values: operator calls, constants, known integers, parts of tensors
  *   onnx_known.c   arithmetic of shapes with sizes that come later
  *   onnx_sizes.c   sizes that are computed when the model runs
@@ -57,7 +57,7 @@ typedef struct onnx_reader {
     hone_ir ir;
     const char *source, *directory;
     const hone_graph_options *options;
-    bool dim_used[64]; /* by place in options->dims */
+    bool dim_used[64]; /* by index in options->dims */
     int64_t opset;
     onnx_scope *scope;
     hone_garg *args;
@@ -128,7 +128,7 @@ hone_status onnx_attr_usual(const onnx_reader *r, const char *name, int64_t usua
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out);
 hone_status onnx_attr_text(const onnx_reader *r, const char *name, const char *fallback,
                            char out[64]);
-/* *out: the place of the text among the words, which end with NULL; one of them is the fallback, or
+/* *out: the index of the text among the words, which end with NULL; one of them is the fallback, or
  * the attribute must be there. INVALID lists them. */
 hone_status onnx_attr_word(const onnx_reader *r, const char *name, const char *fallback,
                            const char *const *words, uint32_t *out);
@@ -253,14 +253,14 @@ hone_status onnx_emit_along(onnx_reader *r, const char *op, hone_garg x, int64_t
                             hone_garg *out);
 hone_status onnx_emit_where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone_garg no,
                             hone_garg *out);
-/* x at these places along the axis. */
-hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
+/* x at these indices along the axis. */
+hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg indices, int64_t axis,
                            hone_garg *out);
 /* Whole numbers from 0 to extent - 1, as int64; another one is an index out of range when the model
  * runs. */
 hone_status onnx_emit_within(onnx_reader *r, hone_garg x, const hone_expr *extent, hone_garg *out);
-/* Places of an operator that has them count from the end where they are negative, which these may
- * not: they become `extent`, which is no place. int64, with a dimension at least. */
+/* Indices of an operator that has them count from the end where they are negative, which these may
+ * not: they become `extent`, which is no index. int64, with a dimension at least. */
 hone_status onnx_emit_no_negative(onnx_reader *r, hone_garg x, const hone_expr *extent,
                                   hone_garg *out);
 /* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */
@@ -276,8 +276,8 @@ hone_status onnx_emit_target(onnx_reader *r, hone_garg target, const hone_sinfo 
 typedef struct onnx_slice {
     hone_garg start, end, step;
 } onnx_slice;
-hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone_expr *extent,
-                             hone_garg *out);
+hone_status onnx_emit_indices(onnx_reader *r, const onnx_slice *slice, const hone_expr *extent,
+                              hone_garg *out);
 /* Item i of a vector of integers, as a vector of one int64. */
 hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_garg *out);
 /* The vector of one int64 as a size, at most `most` (-1 = not known); below 0 it is 0. */
@@ -288,8 +288,8 @@ hone_status onnx_emit_given_size(onnx_reader *r, hone_garg number, int64_t most,
 /* As one dimension. */
 hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out);
 /* 0, 1, 2, ... along an axis of a tensor of int64 that is 1 along the others. */
-hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
-                        hone_garg *out);
+hone_status onnx_indices(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
+                         hone_garg *out);
 /* The node on integers that are known but for sizes that come later: false where the rest is no
  * such arithmetic, or something else is not known. */
 bool onnx_fold_known(onnx_reader *r, hone_garg *out);

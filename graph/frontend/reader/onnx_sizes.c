@@ -173,10 +173,10 @@ hone_status onnx_sizes(onnx_reader *r, uint32_t input, const char *what, uint32_
 
 static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg *out);
 
-/* The size of an input: the last of its places, and 1. A kernel knows a size by a tensor that has
- * it: the places are one. */
-static hone_status count_places(onnx_reader *r, const hone_expr *size, hone_garg *out) {
-    HONE_TRY(onnx_places(r, size, 1, 0, out));
+/* The size of an input: the last of its indices, and 1. A kernel knows a size by a tensor that has
+ * it: the indices are one. */
+static hone_status count_indices(onnx_reader *r, const hone_expr *size, hone_garg *out) {
+    HONE_TRY(onnx_indices(r, size, 1, 0, out));
     HONE_TRY(onnx_emit_along(r, "max", *out, 0, out));
     HONE_TRY(onnx_with_scalar(r, "maximum", *out, -1, out)); /* there may be none */
     return onnx_with_scalar(r, "add", *out, 1, out);
@@ -187,12 +187,12 @@ static hone_status var_tensor(onnx_reader *r, const hone_expr *var, hone_garg *o
         const onnx_found *found = &r->found[i];
         if (found->var != var->u.var) continue;
         const hone_expr *element = hone_extent_int(&r->ir, found->element);
-        hone_garg place;
-        HONE_TRY(onnx_make_ints(r, 1, &element, 1, &place));
-        HONE_TRY(onnx_emit_take(r, found->tensor, place, 0, out));
+        hone_garg index;
+        HONE_TRY(onnx_make_ints(r, 1, &element, 1, &index));
+        HONE_TRY(onnx_emit_take(r, found->tensor, index, 0, out));
         return onnx_emit_cast(r, *out, HONE_DTYPE_I64, out);
     }
-    return count_places(r, var, out);
+    return count_indices(r, var, out);
 }
 
 static const char *operator_of(const hone_expr *e) {

@@ -1,6 +1,7 @@
 /* graph/frontend/reader/onnx_unify.c - sizes that the file calls by different names, but that
- * operators want equal: a mask of `total` places beside `past + sequence` keys. One of the operands
- * is said to have the sizes of the other (R.match_cast), which is checked where they are known. */
+ * operators want equal: a mask of `total` indices beside `past + sequence` keys. One of the
+ * operands is said to have the sizes of the other (R.match_cast), which is checked where they are
+ * known. */
 #include <string.h>
 
 #include "graph/frontend/reader/onnx_reader.h"
@@ -188,34 +189,34 @@ static bool is_broadcast(const hone_graph_op *op) {
 
 /* An update for each tuple of indices, of the shape of what that reaches in the data. */
 static hone_status unify_scattered(onnx_reader *r, hone_garg *args) {
-    operand data, places, updates;
+    operand data, indices, updates;
     HONE_TRY(read_operand(r, &args[0], &data));
-    HONE_TRY(read_operand(r, &args[1], &places));
+    HONE_TRY(read_operand(r, &args[1], &indices));
     HONE_TRY(read_operand(r, &args[2], &updates));
-    int32_t tuples = places.info->rank - 1;
-    int64_t depth = tuples < 0 ? -1 : hone_expr_const(places.info->shape[tuples]);
+    int32_t tuples = indices.info->rank - 1;
+    int64_t depth = tuples < 0 ? -1 : hone_expr_const(indices.info->shape[tuples]);
     bool fits = depth >= 0 && updates.info->rank == tuples + data.info->rank - depth;
     for (int32_t d = 0; fits && d < updates.info->rank; d++) {
         bool is_tuple = d < tuples;
-        unify(r, &updates, d, is_tuple ? &places : &data,
+        unify(r, &updates, d, is_tuple ? &indices : &data,
               is_tuple ? d : d - tuples + (int32_t)depth);
     }
     if (data.is_cast) HONE_TRY(cast_operand(r, &data));
-    return cast_changed(r, &places, &updates);
+    return cast_changed(r, &indices, &updates);
 }
 
 /* An update for each index. */
 static hone_status unify_elements(onnx_reader *r, hone_garg *args) {
-    operand places, updates;
-    HONE_TRY(read_operand(r, &args[1], &places));
+    operand indices, updates;
+    HONE_TRY(read_operand(r, &args[1], &indices));
     HONE_TRY(read_operand(r, &args[2], &updates));
-    bool fits = places.info->rank == updates.info->rank;
-    for (int32_t d = 0; fits && d < places.info->rank; d++)
-        unify(r, &places, d, &updates, d);
-    return cast_changed(r, &places, &updates);
+    bool fits = indices.info->rank == updates.info->rank;
+    for (int32_t d = 0; fits && d < indices.info->rank; d++)
+        unify(r, &indices, d, &updates, d);
+    return cast_changed(r, &indices, &updates);
 }
 
-/* A target for each place of the predictions, which have their classes second; and a weight for
+/* A target for each index of the predictions, which have their classes second; and a weight for
  * each class. */
 static hone_status unify_losses(onnx_reader *r, uint32_t count, hone_garg *args) {
     operand data, other;

@@ -26,7 +26,7 @@ static bool is_subsequence(const hone_expr *load, const hone_node *store) {
     return true;
 }
 
-static bool is_same_place(const hone_expr *load, const hone_node *store) {
+static bool is_same_index(const hone_expr *load, const hone_node *store) {
     if (load->count != store->u.store.rank) return false;
     for (uint32_t i = 0; i < load->count; i++) {
         if (!hone_expr_same(load->args[i], store->u.store.indices[i])) return false;
@@ -43,7 +43,7 @@ static bool visit_load(void *ctx, const hone_expr *e) {
         return true;
     }
     l->count++;
-    if (!is_same_place(e, l->store)) l->is_elementwise = false;
+    if (!is_same_index(e, l->store)) l->is_elementwise = false;
     if (!is_subsequence(e, l->store)) l->is_broadcast = false;
     return true;
 }

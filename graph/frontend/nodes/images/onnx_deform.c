@@ -1,10 +1,9 @@
 /* graph/frontend/nodes/images/onnx_deform.c - DeformConv: a convolution whose taps lie where a
  * tensor says.
  *
- *   places   [N * parts, 2, kh * kw * oh, ow]: of each tap, in elements: where it would lie, and
- *            the offset added
- *   samples  [N, C, kh * kw, oh * ow]: of the data there, between elements, times the mask
- *   result   [N, O, oh, ow]: weight · samples, group by group
+ *   coordinates   [N * parts, 2, kh * kw * oh, ow]: of each tap, in elements: where it would lie,
+ * and the offset added samples  [N, C, kh * kw, oh * ow]: of the data there, between elements,
+ * times the mask result   [N, O, oh, ow]: weight · samples, group by group
  */
 #include "graph/frontend/nodes/onnx_nodes.h"
 
@@ -88,16 +87,17 @@ static hone_status unmoved(onnx_reader *r, const deformed *d, int32_t i, hone_dt
                            hone_garg *out) {
     hone_garg tap;
     const hone_expr *taps = hone_extent_int(&r->ir, d->w.kernel[i]);
-    HONE_TRY(onnx_places(r, d->out[i], OFFSET_RANK, 4 + i, out));
+    HONE_TRY(onnx_indices(r, d->out[i], OFFSET_RANK, 4 + i, out));
     HONE_TRY(onnx_with_scalar(r, "multiply", *out, (double)d->w.strides[i], out));
     HONE_TRY(onnx_with_scalar(r, "subtract", *out, (double)d->w.pads[i], out));
-    HONE_TRY(onnx_places(r, taps, OFFSET_RANK, 1 + i, &tap));
+    HONE_TRY(onnx_indices(r, taps, OFFSET_RANK, 1 + i, &tap));
     HONE_TRY(onnx_with_scalar(r, "multiply", tap, (double)d->w.dilations[i], &tap));
     HONE_TRY(onnx_emit2(r, "add", *out, tap, out));
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
-/* The number of images that have offsets of their own, and of places in one, in rows of `out`. */
+/* The number of images that have offsets of their own, and of coordinates in one, in rows of `out`.
+ */
 static void planes(onnx_reader *r, const deformed *d, const hone_expr **out_images,
                    const hone_expr **out_rows) {
     hone_ir *ir = &r->ir;
@@ -106,7 +106,7 @@ static void planes(onnx_reader *r, const deformed *d, const hone_expr **out_imag
         hone_extent_mul(ir, d->out[0], hone_extent_int(ir, d->w.kernel[0] * d->w.kernel[1]));
 }
 
-static hone_status places_of(onnx_reader *r, const deformed *d, hone_garg *out) {
+static hone_status coordinates_of(onnx_reader *r, const deformed *d, hone_garg *out) {
     static const int64_t numbers_first[] = {0, 3, 1, 2, 4, 5};
     const hone_sinfo *info;
     const hone_expr *images, *rows, *two = hone_extent_int(&r->ir, SPACE);
@@ -146,7 +146,7 @@ static hone_status samples_of(onnx_reader *r, const deformed *d, hone_garg *out)
                                  hone_extent_int(&r->ir, terms),
                                  hone_extent_mul(&r->ir, d->out[0], d->out[1])};
     HONE_TRY(onnx_emit_reshape(r, r->inputs[0], SPACE + 2, parts, &args[0]));
-    HONE_TRY(places_of(r, d, &args[1]));
+    HONE_TRY(coordinates_of(r, d, &args[1]));
     HONE_TRY(onnx_emit(r, "sample_at", 2, args, 0, NULL, out));
     if (onnx_has_input(r, 4)) {
         HONE_TRY(onnx_emit_reshape(r, r->inputs[4], SPACE + 2, masks, &mask));

@@ -1,5 +1,5 @@
 /* graph/frontend/nodes/images/onnx_fit.c - images of another size, and images put together of
- * blocks or of places. */
+ * blocks or of indices. */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -84,7 +84,7 @@ static hone_status read_blocks(onnx_reader *r, blocks *b) {
     return HONE_OK;
 }
 
-/* Channel k of a block goes to its place k: [channels * elements, 1, kernel...] of ones there. */
+/* Channel k of a block goes to its index k: [channels * elements, 1, kernel...] of ones there. */
 static hone_status place_weights(onnx_reader *r, const blocks *b, int64_t channels,
                                  hone_dtype dtype, hone_garg *out) {
     int64_t shape[ONNX_MAX_SPATIAL + 2] = {channels * b->elements, 1};
@@ -129,18 +129,18 @@ static hone_status convert_col2im(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, op, 2, args, HONE_COUNT(attrs), attrs, out);
 }
 
-/* ---- places of an image ---- */
+/* ---- indices of an image ---- */
 
 /* Where element i of `count` lies between -1 and 1: those are the centres of the first and last
  * one, or their outer edges. */
-static double place_of(int64_t i, int64_t count, bool aligns) {
+static double index_of(int64_t i, int64_t count, bool aligns) {
     if (aligns) return count > 1 ? -1 + 2 * (double)i / (double)(count - 1) : -1;
     return (2 * (double)i + 1) / (double)count - 1;
 }
 
-/* [all places, spatial + 1]: along each axis, the last one first, and 1. */
-static hone_status all_places(onnx_reader *r, uint32_t spatial, const int64_t *extents,
-                              hone_dtype dtype, bool aligns, hone_garg *out) {
+/* [all indices, spatial + 1]: along each axis, the last one first, and 1. */
+static hone_status all_indices(onnx_reader *r, uint32_t spatial, const int64_t *extents,
+                               hone_dtype dtype, bool aligns, hone_garg *out) {
     int64_t shape[2] = {1, spatial + 1};
     hone_tensor *tensor;
     for (uint32_t i = 0; i < spatial; i++)
@@ -150,7 +150,7 @@ static hone_status all_places(onnx_reader *r, uint32_t spatial, const int64_t *e
         int64_t left = at;
         for (uint32_t i = 0; i < spatial; i++) {
             int64_t extent = extents[spatial - 1 - i];
-            hone_tensor_set_f64(tensor, at * shape[1] + i, place_of(left % extent, extent, aligns));
+            hone_tensor_set_f64(tensor, at * shape[1] + i, index_of(left % extent, extent, aligns));
             left /= extent;
         }
         hone_tensor_set_f64(tensor, at * shape[1] + spatial, 1);
@@ -158,7 +158,7 @@ static hone_status all_places(onnx_reader *r, uint32_t spatial, const int64_t *e
     return onnx_add_constant(r, tensor, out);
 }
 
-/* places × the transposed matrices */
+/* indices × the transposed matrices */
 static hone_status convert_affine_grid(onnx_reader *r, hone_garg *out) {
     enum { MOST = 1 << 26 };
     const hone_sinfo *theta;
@@ -185,7 +185,7 @@ static hone_status convert_affine_grid(onnx_reader *r, hone_garg *out) {
         shape[i + 1] = hone_extent_int(&r->ir, sizes[i + 2]);
     }
     shape[spatial + 1] = hone_extent_int(&r->ir, spatial);
-    HONE_TRY(all_places(r, spatial, sizes + 2, theta->dtype, aligns != 0, &args[0]));
+    HONE_TRY(all_indices(r, spatial, sizes + 2, theta->dtype, aligns != 0, &args[0]));
     HONE_TRY(onnx_emit_permute(r, r->inputs[0], 3, swap, &args[1]));
     HONE_TRY(onnx_emit(r, "matmul", 2, args, 0, NULL, out));
     return onnx_emit_reshape(r, *out, spatial + 2, shape, out);

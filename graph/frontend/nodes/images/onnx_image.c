@@ -1,4 +1,5 @@
-/* graph/frontend/nodes/images/onnx_image.c - images at places and in regions that tensors say. */
+/* graph/frontend/nodes/images/onnx_image.c - images at coordinates and in regions that tensors say.
+ */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -13,7 +14,7 @@ static hone_status sample_method(onnx_reader *r, const char **out) {
     return HONE_OK;
 }
 
-/* The grid is [N, ..., numbers]; the operator wants them in front of the places. */
+/* The grid is [N, ..., numbers]; the operator wants them in front of the coordinates. */
 static hone_status numbers_first(onnx_reader *r, hone_garg grid, hone_garg *out) {
     const hone_sinfo *info;
     int64_t axes[HONE_MAX_RANK] = {0};

@@ -29,8 +29,8 @@ typedef struct resizer {
 /* Which elements along a dimension make each of `count` elements, `taps` for each. */
 typedef struct table {
     int64_t count, taps;
-    hone_tensor *places, *weights; /* [count, taps]; without weights: the nearest, [count] */
-    hone_tensor *is_inside;        /* NULL = everywhere */
+    hone_tensor *indices, *weights; /* [count, taps]; without weights: the nearest, [count] */
+    hone_tensor *is_inside;         /* NULL = everywhere */
 } table;
 
 /* ---- coordinates ---- */
@@ -39,7 +39,7 @@ static bool is_mode(const resizer *z, const char *mode) {
     return strcmp(z->coordinates, mode) == 0;
 }
 
-/* Place `at` of the result in terms of the data. The length of the result is scale times that of
+/* Index `at` of the result in terms of the data. The length of the result is scale times that of
  * the data, not rounded. */
 static float source_of(const resizer *z, int32_t d, float at) {
     float extent = (float)z->in[d], scale = z->scale[d], length = scale * extent;
@@ -60,8 +60,8 @@ static float source_of(const resizer *z, int32_t d, float at) {
     return extent / 2 * (1 - (float)z->out[d] / length) + source;
 }
 
-static int64_t within(int64_t place, int64_t extent) {
-    return place < 0 ? 0 : place >= extent ? extent - 1 : place;
+static int64_t within(int64_t index, int64_t extent) {
+    return index < 0 ? 0 : index >= extent ? extent - 1 : index;
 }
 
 static float nearest_to(const resizer *z, int32_t d, float x) {
@@ -102,10 +102,10 @@ static void fill_taps(const resizer *z, int32_t d, float x, int64_t row, table *
     double sum = 0, spread = spread_of(z, d);
     int64_t begin = (int64_t)floorf(x) - t->taps / 2 + 1, base = row * t->taps;
     for (int64_t k = 0; k < t->taps; k++) {
-        int64_t place = begin + k, inside = within(place, z->in[d]);
-        bool counts = place == inside || !z->excludes_outside;
-        double weight = counts ? filter_at(z, ((double)place - (double)x) / spread) : 0;
-        hone_tensor_set_i64(t->places, base + k, inside);
+        int64_t index = begin + k, inside = within(index, z->in[d]);
+        bool counts = index == inside || !z->excludes_outside;
+        double weight = counts ? filter_at(z, ((double)index - (double)x) / spread) : 0;
+        hone_tensor_set_i64(t->indices, base + k, inside);
         hone_tensor_set_f64(t->weights, base + k, weight);
         sum += weight;
     }
@@ -117,7 +117,7 @@ static void fill_taps(const resizer *z, int32_t d, float x, int64_t row, table *
 /* ---- tables ---- */
 
 static void table_deinit(table *t) {
-    hone_tensor_destroy(t->places);
+    hone_tensor_destroy(t->indices);
     hone_tensor_destroy(t->weights);
     hone_tensor_destroy(t->is_inside);
 }
@@ -129,7 +129,7 @@ static hone_status table_init(const resizer *z, int32_t d, hone_dtype dtype, tab
     bool is_cropped = is_mode(z, "tf_crop_and_resize");
     *t = (table){.count = shape[0], .taps = shape[1]};
     if (t->taps > MAX_TAPS) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a scale below 1 / 4096");
-    hone_status st = hone_tensor_create(HONE_DTYPE_I32, z->method ? 2 : 1, shape, &t->places);
+    hone_status st = hone_tensor_create(HONE_DTYPE_I32, z->method ? 2 : 1, shape, &t->indices);
     if (!st && z->method) st = hone_tensor_create(dtype, 2, shape, &t->weights);
     for (int32_t i = 0; i < behind; i++)
         along[i] = i ? 1 : t->count;
@@ -141,11 +141,12 @@ static hone_status make_table(const resizer *z, int32_t d, hone_dtype dtype, tab
     HONE_TRY(table_init(z, d, dtype, t));
     for (int64_t i = 0; i < t->count; i++) {
         float x = source_of(z, d, (float)i);
-        if (!(fabsf(x) < 1e9F)) return HONE_ERROR(HONE_CODE_INVALID, "a place that is no number");
+        if (!(fabsf(x) < 1e9F))
+            return HONE_ERROR(HONE_CODE_INVALID, "a coordinate that is no number");
         if (z->method) {
             fill_taps(z, d, x, i, t);
         } else {
-            hone_tensor_set_i64(t->places, i, within((int64_t)nearest_to(z, d, x), z->in[d]));
+            hone_tensor_set_i64(t->indices, i, within((int64_t)nearest_to(z, d, x), z->in[d]));
         }
         bool is_inside = x >= 0 && x <= (float)(z->in[d] - 1);
         if (t->is_inside) hone_tensor_set_i64(t->is_inside, i, is_inside);
@@ -165,12 +166,12 @@ static int64_t times_each(const resizer *z, int32_t d, const table *t) {
     int64_t times = z->method ? 0 : t->count / z->in[d];
     if (times * z->in[d] != t->count) return 0;
     for (int64_t i = 0; i < t->count; i++)
-        if (hone_tensor_get_i64(t->places, i) != i / times) return 0;
+        if (hone_tensor_get_i64(t->indices, i) != i / times) return 0;
     return times;
 }
 
-static hone_status take_places(onnx_reader *r, const resizer *z, int32_t d, table *t,
-                               hone_garg *io) {
+static hone_status take_indices(onnx_reader *r, const resizer *z, int32_t d, table *t,
+                                hone_garg *io) {
     hone_garg args[3] = {*io};
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(d)};
     int64_t times = times_each(z, d, t);
@@ -179,7 +180,7 @@ static hone_status take_places(onnx_reader *r, const resizer *z, int32_t d, tabl
         axis
     };
     if (times > 0) return onnx_emit(r, "repeat", 1, args, 2, again, io);
-    HONE_TRY(give(r, &t->places, &args[1]));
+    HONE_TRY(give(r, &t->indices, &args[1]));
     if (t->weights) HONE_TRY(give(r, &t->weights, &args[2]));
     return onnx_emit(r, z->method ? "resample" : "take", z->method ? 3 : 2, args, 1, &axis, io);
 }
@@ -187,7 +188,7 @@ static hone_status take_places(onnx_reader *r, const resizer *z, int32_t d, tabl
 static hone_status apply_table(onnx_reader *r, const resizer *z, int32_t d, table *t,
                                hone_garg *io) {
     hone_garg choice[3];
-    HONE_TRY(take_places(r, z, d, t, io));
+    HONE_TRY(take_indices(r, z, d, t, io));
     if (!t->is_inside) return HONE_OK;
     HONE_TRY(give(r, &t->is_inside, &choice[0]));
     choice[1] = *io;

@@ -20,10 +20,10 @@ static bool is_mode(const dimension *d, const char *mode) {
 /* ---- numbers ---- */
 
 static hone_status number_at(onnx_reader *r, uint32_t input, uint32_t i, hone_garg *out) {
-    const hone_expr *place = hone_extent_int(&r->ir, i);
-    hone_garg places;
-    HONE_TRY(onnx_make_ints(r, 1, &place, 1, &places));
-    HONE_TRY(onnx_emit_take(r, r->inputs[input], places, 0, out));
+    const hone_expr *index = hone_extent_int(&r->ir, i);
+    hone_garg indices;
+    HONE_TRY(onnx_make_ints(r, 1, &index, 1, &indices));
+    HONE_TRY(onnx_emit_take(r, r->inputs[input], indices, 0, out));
     return onnx_emit_cast(r, *out, HONE_DTYPE_F32, out);
 }
 
@@ -58,7 +58,7 @@ static hone_status find_size(onnx_reader *r, uint32_t input, bool is_size, uint3
         HONE_TRY(scaled(r, d, &d->count, &count));
     }
     if (!d->size) HONE_TRY(onnx_emit_given_size(r, count, -1, &d->size));
-    HONE_TRY(onnx_places(r, d->size, 1, 0, &d->at));
+    HONE_TRY(onnx_indices(r, d->size, 1, 0, &d->at));
     return onnx_emit_cast(r, d->at, HONE_DTYPE_F32, &d->at);
 }
 
@@ -134,21 +134,21 @@ static hone_status nearest_to(onnx_reader *r, const dimension *d, hone_garg x, h
 }
 
 /* Held within the data, as int64. */
-static hone_status within(onnx_reader *r, const dimension *d, hone_garg place, hone_garg *out) {
+static hone_status within(onnx_reader *r, const dimension *d, hone_garg index, hone_garg *out) {
     hone_garg last;
     HONE_TRY(onnx_emit_cast(r, d->extent, HONE_DTYPE_I64, &last));
     HONE_TRY(onnx_with_scalar(r, "subtract", last, 1, &last));
-    HONE_TRY(onnx_emit_cast(r, place, HONE_DTYPE_I64, out));
+    HONE_TRY(onnx_emit_cast(r, index, HONE_DTYPE_I64, out));
     HONE_TRY(onnx_with_scalar(r, "maximum", *out, 0, out));
     return onnx_emit2(r, "minimum", *out, last, out);
 }
 
 static hone_status take_nearest(onnx_reader *r, const dimension *d, hone_garg x, int32_t axis,
                                 hone_garg *io) {
-    hone_garg place;
-    HONE_TRY(nearest_to(r, d, x, &place));
-    HONE_TRY(within(r, d, place, &place));
-    return onnx_emit_take(r, *io, place, axis, io);
+    hone_garg index;
+    HONE_TRY(nearest_to(r, d, x, &index));
+    HONE_TRY(within(r, d, index, &index));
+    return onnx_emit_take(r, *io, index, axis, io);
 }
 
 /* ---- elements that count together ---- */
@@ -185,9 +185,10 @@ static hone_status weight_of(onnx_reader *r, const onnx_filter *f, hone_garg x, 
 }
 
 /* Those outside count nothing. */
-static hone_status count_inside(onnx_reader *r, hone_garg places, hone_garg inside, hone_garg *io) {
+static hone_status count_inside(onnx_reader *r, hone_garg indices, hone_garg inside,
+                                hone_garg *io) {
     hone_garg is_inside, zero;
-    HONE_TRY(onnx_emit2(r, "equal", places, inside, &is_inside));
+    HONE_TRY(onnx_emit2(r, "equal", indices, inside, &is_inside));
     HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
     return onnx_emit_where(r, is_inside, *io, zero, io);
 }
@@ -223,9 +224,9 @@ static hone_status find_window(onnx_reader *r, const dimension *d, window *w) {
 }
 
 /* Rows of the elements around x: floor(x) - taps / 2 + 1, ... */
-static hone_status places_around(onnx_reader *r, hone_garg x, const window *w, hone_garg *out) {
+static hone_status indices_around(onnx_reader *r, hone_garg x, const window *w, hone_garg *out) {
     hone_garg tap;
-    HONE_TRY(onnx_places(r, w->taps, 2, 1, &tap));
+    HONE_TRY(onnx_indices(r, w->taps, 2, 1, &tap));
     HONE_TRY(onnx_with_scalar(r, "add", tap, 1, &tap));
     HONE_TRY(onnx_emit2(r, "subtract", tap, w->half, &tap));
     HONE_TRY(onnx_emit1(r, "floor", x, out));
@@ -239,19 +240,19 @@ static hone_status resample(onnx_reader *r, const dimension *d, hone_garg x, int
     const hone_expr *column[] = {d->size, hone_extent_int(&r->ir, 1)};
     const onnx_filter *f = d->filter;
     window w;
-    hone_garg places, args[3] = {*io};
+    hone_garg indices, args[3] = {*io};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(find_window(r, d, &w));
     HONE_TRY(onnx_emit_reshape(r, x, 2, column, &x));
-    HONE_TRY(places_around(r, x, &w, &places));
-    HONE_TRY(within(r, d, places, &args[1]));
-    HONE_TRY(onnx_emit_cast(r, places, HONE_DTYPE_F64, &args[2]));
+    HONE_TRY(indices_around(r, x, &w, &indices));
+    HONE_TRY(within(r, d, indices, &args[1]));
+    HONE_TRY(onnx_emit_cast(r, indices, HONE_DTYPE_F64, &args[2]));
     HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_F64, &x));
     HONE_TRY(onnx_emit2(r, "subtract", args[2], x, &args[2]));
     if (f->is_smoothed) HONE_TRY(onnx_emit2(r, "divide", args[2], w.spread, &args[2]));
     HONE_TRY(weight_of(r, f, args[2], &args[2]));
-    if (f->excludes_outside) HONE_TRY(count_inside(r, places, args[1], &args[2]));
+    if (f->excludes_outside) HONE_TRY(count_inside(r, indices, args[1], &args[2]));
     if (f->excludes_outside || f->is_smoothed) HONE_TRY(count_to_one(r, &args[2]));
     HONE_TRY(onnx_emit_cast(r, args[2], info->dtype, &args[2]));
     return onnx_emit(r, "resample", 3, args, 1, &attr, io);

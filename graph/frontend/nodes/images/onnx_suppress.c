@@ -45,9 +45,9 @@ static hone_status number(onnx_reader *r, uint32_t input, hone_dtype dtype, doub
         bool is_open = info->rank == 1 && !hone_expr_is_int(info->shape[0]); /* one, or it fails */
         if (is_open) {
             const hone_expr *first = hone_extent_int(&r->ir, 0);
-            hone_garg place;
-            HONE_TRY(onnx_make_ints(r, 1, &first, 1, &place));
-            HONE_TRY(onnx_emit_take(r, *out, place, 0, out));
+            hone_garg index;
+            HONE_TRY(onnx_make_ints(r, 1, &first, 1, &index));
+            HONE_TRY(onnx_emit_take(r, *out, index, 0, out));
         } else if (info->rank > 1 ||
                    (info->rank == 1 && !hone_expr_is_int_value(info->shape[0], 1))) {
             return HONE_ERROR(HONE_CODE_INVALID, "input %u is no single number", input);
@@ -112,7 +112,7 @@ static hone_status picked(onnx_reader *r, const lists *l, int64_t limit, hone_ga
 static hone_status convert_suppression(onnx_reader *r, hone_garg *out) {
     lists l;
     const hone_sinfo *info;
-    hone_garg picks, places, parts[3];
+    hone_garg picks, indices, parts[3];
     int64_t behind = 1;
     hone_attr attr = {"axis", onnx_ints_value(r, 1, &behind)};
     HONE_TRY(read_lists(r, &l));
@@ -121,10 +121,10 @@ static hone_status convert_suppression(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_info(r, &picks, &info));
     HONE_TRY(onnx_emit_flat(r, picks, &picks));
     HONE_TRY(onnx_with_scalar(r, "greater_equal", picks, 0, out));
-    HONE_TRY(onnx_emit_chosen(r, *out, greatest(&l, limit), &places));
-    HONE_TRY(onnx_emit_index(r, 3, info->shape, 0, places, &parts[0]));
-    HONE_TRY(onnx_emit_index(r, 3, info->shape, 1, places, &parts[1]));
-    HONE_TRY(onnx_emit_take(r, picks, places, 0, &parts[2]));
+    HONE_TRY(onnx_emit_chosen(r, *out, greatest(&l, limit), &indices));
+    HONE_TRY(onnx_emit_index(r, 3, info->shape, 0, indices, &parts[0]));
+    HONE_TRY(onnx_emit_index(r, 3, info->shape, 1, indices, &parts[1]));
+    HONE_TRY(onnx_emit_take(r, picks, indices, 0, &parts[2]));
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &parts[2], 1, &attr, &parts[2]));
     return onnx_emit_concat(r, 3, parts, 1, out);
 }

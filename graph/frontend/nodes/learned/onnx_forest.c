@@ -170,9 +170,9 @@ static hone_status find_leaves(onnx_reader *r, const onnx_forest *f, hone_garg *
 
 /* ---- weights ---- */
 
-/* By place and target; those that leaves give. */
+/* By index and target; those that leaves give. */
 typedef struct weight_list {
-    int64_t targets, places; /* the last place is that of no leaf */
+    int64_t targets, indices; /* the last index is that of no leaf */
     double *weights;
     bool *are_given;
 } weight_list;
@@ -203,15 +203,15 @@ static hone_status list_weights(onnx_reader *r, const onnx_forest *f, uint32_t c
     if (w->targets < 1 || w->targets > MOST_WEIGHTS / (int64_t)f->count)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld targets of %u nodes", (long long)w->targets,
                           f->count);
-    w->places = (int64_t)f->count + 1;
-    const size_t size = (size_t)(w->places * w->targets);
+    w->indices = (int64_t)f->count + 1;
+    const size_t size = (size_t)(w->indices * w->targets);
     w->weights = hone_arena_alloc(r->arena, size * sizeof *w->weights);
     w->are_given = hone_arena_zalloc(r->arena, size);
     if (!w->weights || !w->are_given) return HONE_NO_MEMORY("model");
     for (size_t i = 0; i < size; i++)
         w->weights[i] = nothing_for(aggregate);
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t target = leaves[i].target, at = leaves[i].place * w->targets + target;
+        const int64_t target = leaves[i].target, at = leaves[i].index * w->targets + target;
         if (target < 0 || target >= w->targets)
             return HONE_ERROR(HONE_CODE_INVALID, "weight %u is for target %lld of %lld", i,
                               (long long)target, (long long)w->targets);
@@ -278,12 +278,12 @@ static hone_status find_given(onnx_reader *r, const onnx_forest *f, const weight
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     HONE_TRY(are_all_given(r, f, w, &are_all));
     if (are_all) return HONE_OK;
-    const size_t size = (size_t)(w->places * w->targets);
+    const size_t size = (size_t)(w->indices * w->targets);
     double *numbers = hone_arena_alloc(r->arena, size * sizeof *numbers);
     if (!numbers) return HONE_NO_MEMORY("model");
     for (size_t i = 0; i < size; i++)
         numbers[i] = w->are_given[i];
-    HONE_TRY(onnx_number_table(r, HONE_DTYPE_I8, w->places, w->targets, numbers, out));
+    HONE_TRY(onnx_number_table(r, HONE_DTYPE_I8, w->indices, w->targets, numbers, out));
     HONE_TRY(onnx_emit_take(r, *out, at, 0, out));
     HONE_TRY(onnx_emit(r, "max", 1, out, 1, &axis, out));
     return onnx_with_scalar(r, "not_equal", *out, 0, out);
@@ -301,7 +301,7 @@ hone_status onnx_forest_scores(onnx_reader *r, const onnx_forest *f, uint32_t co
     const bool is_extreme = aggregate == ONNX_TREE_MIN || aggregate == ONNX_TREE_MAX;
     const char *op = !is_extreme ? "sum" : aggregate == ONNX_TREE_MIN ? "min" : "max";
     HONE_TRY(list_weights(r, f, count, leaves, aggregate, &w));
-    HONE_TRY(onnx_number_table(r, f->dtype, w.places, targets, w.weights, &table));
+    HONE_TRY(onnx_number_table(r, f->dtype, w.indices, targets, w.weights, &table));
     HONE_TRY(find_leaves(r, f, &at));
     HONE_TRY(find_given(r, f, &w, at, out_given));
     HONE_TRY(onnx_emit_take(r, table, at, 0, out));

@@ -9,7 +9,7 @@
 enum { ONNX_TREE_COMPARISONS = 6, ONNX_TREE_MEMBER = 6, ONNX_TREE_LEAF = 7 };
 enum { ONNX_TREE_MEAN, ONNX_TREE_SUM, ONNX_TREE_MIN, ONNX_TREE_MAX };
 
-/* Nodes by place. A leaf leads to itself. */
+/* Nodes by index. A leaf leads to itself. */
 typedef struct onnx_forest {
     hone_dtype dtype; /* in which features are compared and weights summed */
     uint32_t count, trees, levels;
@@ -26,7 +26,7 @@ HONE_NODISCARD hone_status onnx_forest_measure(onnx_reader *r, onnx_forest *f);
 
 /* What a leaf gives to a target. */
 typedef struct onnx_leaf {
-    int64_t place, target;
+    int64_t index, target;
     double weight;
 } onnx_leaf;
 

@@ -200,10 +200,10 @@ hone_status onnx_class_labels(onnx_reader *r, const char *ints, hone_garg *out,
     return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' is missing", ints);
 }
 
-/* The labels at these places: numbers, or a text. */
-static hone_status take_label(onnx_reader *r, hone_garg labels, hone_garg places, hone_garg *out) {
-    if (!onnx_is_text(&labels)) return onnx_emit_take(r, labels, places, 0, out);
-    HONE_TRY(onnx_emit_take(r, labels.u.items[1], places, 0, out));
+/* The labels at these indices: numbers, or a text. */
+static hone_status take_label(onnx_reader *r, hone_garg labels, hone_garg indices, hone_garg *out) {
+    if (!onnx_is_text(&labels)) return onnx_emit_take(r, labels, indices, 0, out);
+    HONE_TRY(onnx_emit_take(r, labels.u.items[1], indices, 0, out));
     return onnx_make_text(r, labels.u.items[0], *out, out);
 }
 
@@ -366,15 +366,15 @@ static hone_status convert_imputer(onnx_reader *r, hone_garg *out) {
     return onnx_keeps_shape(r, &r->inputs[0], out, "the list of numbers");
 }
 
-/* Columns at these places. */
+/* Columns at these indices. */
 static hone_status convert_extractor(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg places;
+    hone_garg indices;
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
     HONE_TRY(onnx_input_info(r, 0, &info));
-    HONE_TRY(onnx_emit_flat(r, r->inputs[1], &places));
-    HONE_TRY(onnx_emit_take(r, r->inputs[0], places, info->rank - 1, out));
+    HONE_TRY(onnx_emit_flat(r, r->inputs[1], &indices));
+    HONE_TRY(onnx_emit_take(r, r->inputs[0], indices, info->rank - 1, out));
     if (info->rank != 1) return HONE_OK;
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
     return onnx_emit(r, "expand_dims", 1, out, 1, &axis, out);
@@ -490,13 +490,13 @@ static hone_status compare_keys(onnx_reader *r, hone_garg keys, hone_garg *out) 
 
 /* Which key each element is, of equal ones the first; the number of keys: none. */
 static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count, hone_garg *out) {
-    hone_garg same, places;
+    hone_garg same, indices;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
     HONE_TRY(compare_keys(r, keys, &same));
     HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I64, &same));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "subtract", places, count, &places));
-    HONE_TRY(onnx_emit2(r, "multiply", same, places, &same));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, count), 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "subtract", indices, count, &indices));
+    HONE_TRY(onnx_emit2(r, "multiply", same, indices, &same));
     HONE_TRY(onnx_emit(r, "min", 1, &same, 1, &last, out));
     return onnx_with_scalar(r, "add", *out, count, out);
 }

@@ -1,7 +1,7 @@
 /* graph/frontend/nodes/learned/onnx_trees.c - TreeEnsembleRegressor, TreeEnsembleClassifier and
  * TreeEnsemble of ai.onnx.ml as forests (onnx_forest.c). The first two have one list of nodes,
  * leaves among them, by numbers of tree and node; the last one has a list of nodes and one of
- * leaves, by place, and nodes that ask for members of sets: these become one node a member. */
+ * leaves, by index, and nodes that ask for members of sets: these become one node a member. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { BRANCH_EQ = 4 };
 typedef struct nodes {
     onnx_forest forest;
     const int64_t *tree_ids, *node_ids;
-    hone_strmap places; /* "tree node" → place */
+    hone_strmap indices; /* "tree node" → index */
 } nodes;
 
 static hone_status node_list(const onnx_reader *r, uint32_t wanted, const char *name,
@@ -29,14 +29,14 @@ static hone_status node_list(const onnx_reader *r, uint32_t wanted, const char *
                       count, wanted);
 }
 
-static hone_status place_of(const nodes *n, int64_t tree, int64_t node, int64_t *out) {
+static hone_status index_of(const nodes *n, int64_t tree, int64_t node, int64_t *out) {
     char key[48];
-    uint64_t place;
+    uint64_t index;
     snprintf(key, sizeof key, "%lld %lld", (long long)tree, (long long)node);
-    if (!hone_strmap_find(&n->places, key, &place))
+    if (!hone_strmap_find(&n->indices, key, &index))
         return HONE_ERROR(HONE_CODE_INVALID, "tree %lld has no node %lld", (long long)tree,
                           (long long)node);
-    *out = (int64_t)place;
+    *out = (int64_t)index;
     return HONE_OK;
 }
 
@@ -45,9 +45,9 @@ static hone_status number_nodes(onnx_reader *r, nodes *n) {
         const char *key = hone_arena_printf(r->arena, "%lld %lld", (long long)n->tree_ids[i],
                                             (long long)n->node_ids[i]);
         if (!key) return HONE_NO_MEMORY("model");
-        if (hone_strmap_find(&n->places, key, NULL))
+        if (hone_strmap_find(&n->indices, key, NULL))
             return HONE_ERROR(HONE_CODE_INVALID, "tree and node %s are there twice", key);
-        if (!hone_strmap_put(&n->places, key, i)) return HONE_NO_MEMORY("model");
+        if (!hone_strmap_put(&n->indices, key, i)) return HONE_NO_MEMORY("model");
     }
     return HONE_OK;
 }
@@ -82,8 +82,8 @@ static hone_status link_nodes(onnx_reader *r, nodes *n) {
     HONE_TRY(node_list(r, f->count, "nodes_falsenodeids", &no));
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->modes[i] == ONNX_TREE_LEAF) continue;
-        HONE_TRY(place_of(n, n->tree_ids[i], yes[i], &f->yes[i]));
-        HONE_TRY(place_of(n, n->tree_ids[i], no[i], &f->no[i]));
+        HONE_TRY(index_of(n, n->tree_ids[i], yes[i], &f->yes[i]));
+        HONE_TRY(index_of(n, n->tree_ids[i], no[i], &f->no[i]));
         is_child[f->yes[i]] = is_child[f->no[i]] = true;
     }
     for (uint32_t i = 0; i < f->count; i++)
@@ -157,7 +157,7 @@ static hone_status read_weights(onnx_reader *r, const nodes *n, const char *stem
         onnx_leaf *leaf = &(*out)[i];
         leaf->target = ids[i];
         leaf->weight = numbers[i];
-        HONE_TRY(place_of(n, tree_ids[i], node_ids[i], &leaf->place));
+        HONE_TRY(index_of(n, tree_ids[i], node_ids[i], &leaf->index));
     }
     return HONE_OK;
 }
@@ -262,7 +262,7 @@ static hone_status with_nodes(onnx_reader *r, hone_garg *out,
                               hone_status (*convert)(onnx_reader *, nodes *, hone_garg *)) {
     nodes n = {.forest = {.count = 0}};
     hone_status st = convert(r, &n, out);
-    hone_strmap_deinit(&n.places);
+    hone_strmap_deinit(&n.indices);
     return st;
 }
 
@@ -276,7 +276,7 @@ static hone_status convert_classifier(onnx_reader *r, hone_garg *out) {
 
 /* ---- TreeEnsemble ---- */
 
-/* Places in the forest: nodes, the members behind the first one of sets, leaves. */
+/* Indices in the forest: nodes, the members behind the first one of sets, leaves. */
 typedef struct ensemble {
     onnx_forest forest;
     uint32_t nodes, leaves, members;
@@ -332,7 +332,7 @@ static hone_status read_ensemble(onnx_reader *r, ensemble *e) {
 }
 
 /* Where it goes on, behind node i where it is so (side 0) or not. */
-static hone_status next_place(const ensemble *e, uint32_t i, int side, int64_t *out) {
+static hone_status next_index(const ensemble *e, uint32_t i, int side, int64_t *out) {
     const bool is_leaf = e->is_leaf[side][i] != 0;
     const int64_t id = e->ids[side][i];
     if (id < 0 || id >= (is_leaf ? e->leaves : e->nodes))
@@ -375,8 +375,8 @@ static hone_status fill_nodes(onnx_reader *r, ensemble *e) {
     for (uint32_t i = 0; i < e->nodes; i++) {
         if (!(e->modes[i] >= 0 && e->modes[i] <= ONNX_TREE_MEMBER))
             return HONE_ERROR(HONE_CODE_INVALID, "node %u has an unknown mode", i);
-        HONE_TRY(next_place(e, i, 0, &f->yes[i]));
-        HONE_TRY(next_place(e, i, 1, &f->no[i]));
+        HONE_TRY(next_index(e, i, 0, &f->yes[i]));
+        HONE_TRY(next_index(e, i, 1, &f->no[i]));
         f->modes[i] = (uint8_t)e->modes[i];
         f->features[i] = features[i];
         f->values[i] = e->splits[i];
@@ -409,7 +409,7 @@ static hone_status read_leaves(onnx_reader *r, const ensemble *e, onnx_leaf **ou
     if (!*out) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < e->leaves; i++)
         (*out)[i] = (onnx_leaf){
-            .place = e->nodes + e->members + i, .target = targets[i], .weight = e->weights[i]};
+            .index = e->nodes + e->members + i, .target = targets[i], .weight = e->weights[i]};
     return HONE_OK;
 }
 

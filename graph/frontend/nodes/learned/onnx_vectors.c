@@ -210,17 +210,17 @@ static hone_status best_label(onnx_reader *r, const classes *c, const tables *t,
 
 /* What lies where in [first of a pair, second of a pair] of each row: of what comes of the pairs,
  * and, behind it, of what is left of 1; along the diagonal anything. */
-static hone_status pair_places(onnx_reader *r, const classes *c, hone_garg *out) {
-    int64_t *places = hone_arena_zalloc(r->arena, (size_t)c->count * c->count * sizeof *places);
+static hone_status pair_indices(onnx_reader *r, const classes *c, hone_garg *out) {
+    int64_t *indices = hone_arena_zalloc(r->arena, (size_t)c->count * c->count * sizeof *indices);
     uint32_t pair = 0;
-    if (!places) return HONE_NO_MEMORY("model");
+    if (!indices) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < c->count; i++) {
         for (uint32_t j = i + 1; j < c->count; j++, pair++) {
-            places[i * c->count + j] = pair;
-            places[j * c->count + i] = c->pairs + pair;
+            indices[i * c->count + j] = pair;
+            indices[j * c->count + i] = c->pairs + pair;
         }
     }
-    return onnx_int_table(r, (int64_t)c->count * c->count, places, out);
+    return onnx_int_table(r, (int64_t)c->count * c->count, indices, out);
 }
 
 /* The chance of the first one of a pair is 1 - sigmoid(a * score + b). */
@@ -248,14 +248,14 @@ static hone_status chances_of_pairs(onnx_reader *r, const sigmoids *of, const cl
 static hone_status probabilities(onnx_reader *r, const sigmoids *of, const classes *c,
                                  hone_garg scores, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg parts[2], places, one;
+    hone_garg parts[2], indices, one;
     HONE_TRY(onnx_info(r, &scores, &info));
     HONE_TRY(chances_of_pairs(r, of, c, scores, &parts[0]));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, 1, &one));
     HONE_TRY(onnx_emit2(r, "subtract", one, parts[0], &parts[1]));
     HONE_TRY(onnx_emit_concat(r, 2, parts, 1, out));
-    HONE_TRY(pair_places(r, c, &places));
-    HONE_TRY(onnx_emit_take(r, *out, places, 1, out));
+    HONE_TRY(pair_indices(r, c, &indices));
+    HONE_TRY(onnx_emit_take(r, *out, indices, 1, out));
     const hone_expr *count = hone_extent_int(&r->ir, c->count);
     const hone_expr *shape[] = {info->shape[0], count, count};
     HONE_TRY(onnx_emit_reshape(r, *out, 3, shape, out));

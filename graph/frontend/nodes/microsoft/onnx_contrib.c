@@ -56,7 +56,7 @@ static hone_status convert_expand_dims(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "expand_dims", 1, r->inputs, 1, &attr, out);
 }
 
-/* In the order in which they come; no first places. */
+/* In the order in which they come; no first indices. */
 static hone_status convert_unique(onnx_reader *r, hone_garg *out) {
     hone_garg x = r->inputs[0], found[4];
     HONE_TRY(onnx_as_tensor(r, &x));
@@ -147,13 +147,13 @@ hone_status onnx_unpack_bits(onnx_reader *r, int64_t bits, hone_garg *io) {
     return onnx_emit_reshape(r, *io, rank, shape, io);
 }
 
-/* A number for each place of a table of this shape, along the axis of blocks. */
+/* A number for each index of a table of this shape, along the axis of blocks. */
 static hone_status spread_blocks(onnx_reader *r, const blocks *b, const hone_expr *extent,
                                  hone_garg *io) {
-    hone_garg places;
-    HONE_TRY(onnx_places(r, extent, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "floor_divide", places, (double)b->size, &places));
-    return onnx_emit_take(r, *io, places, b->axis, io);
+    hone_garg indices;
+    HONE_TRY(onnx_indices(r, extent, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "floor_divide", indices, (double)b->size, &indices));
+    return onnx_emit_take(r, *io, indices, b->axis, io);
 }
 
 static hone_status read_blocks(onnx_reader *r, const hone_sinfo *data, blocks *b) {
@@ -179,15 +179,15 @@ static hone_status read_blocks(onnx_reader *r, const hone_sinfo *data, blocks *b
 
 static hone_status block_zeros(onnx_reader *r, const blocks *b, const hone_expr *count,
                                hone_garg *out) {
-    hone_garg places;
+    hone_garg indices;
     const bool is_there = onnx_has_input(r, 3);
     if (!is_there)
         return onnx_scalar(r, b->dtype, b->is_packed ? (double)(1 << (b->bits - 1)) : 0, out);
     *out = r->inputs[3];
     if (b->is_packed) {
         HONE_TRY(onnx_unpack_bits(r, b->bits, out));
-        HONE_TRY(onnx_places(r, count, 1, 0, &places));
-        HONE_TRY(onnx_emit_take(r, *out, places, b->axis, out));
+        HONE_TRY(onnx_indices(r, count, 1, 0, &indices));
+        HONE_TRY(onnx_emit_take(r, *out, indices, b->axis, out));
     }
     return onnx_emit_cast(r, *out, b->dtype, out);
 }
@@ -209,9 +209,9 @@ static hone_status unpack_table(onnx_reader *r, const blocks *b, hone_garg *out)
     return onnx_emit2(r, "multiply", *out, scale, out);
 }
 
-/* The places along an axis from its begin, where they are there, else 0; and whether they are. */
-static hone_status hold_places(onnx_reader *r, const hone_expr *size, hone_garg *at,
-                               hone_garg *is_there) {
+/* The indices along an axis from its begin, where they are there, else 0; and whether they are. */
+static hone_status hold_indices(onnx_reader *r, const hone_expr *size, hone_garg *at,
+                                hone_garg *is_there) {
     hone_garg extent, low, inside, zero;
     HONE_TRY(onnx_as_tensor(r, at));
     HONE_TRY(onnx_emit_cast(r, *at, HONE_DTYPE_I64, at));
@@ -231,23 +231,23 @@ static hone_status hold_places(onnx_reader *r, const hone_expr *size, hone_garg 
 static hone_status take_unpacked(onnx_reader *r, blocks *b, int32_t axis, hone_garg at,
                                  hone_garg *out) {
     static const uint32_t parts[] = {0, 2, 3}; /* the table, scales, zero points */
-    const hone_sinfo *places;
+    const hone_sinfo *indices;
     if (axis == b->axis) {
         HONE_TRY(unpack_table(r, b, out));
         return onnx_emit_take(r, *out, at, axis, out);
     }
-    HONE_TRY(onnx_info(r, &at, &places));
+    HONE_TRY(onnx_info(r, &at, &indices));
     for (size_t i = 0; i < HONE_COUNT(parts); i++) {
         hone_garg *part = &r->inputs[parts[i]];
         if (onnx_has_input(r, parts[i])) HONE_TRY(onnx_emit_take(r, *part, at, axis, part));
     }
-    if (b->axis > axis) b->axis += places->rank - 1;
+    if (b->axis > axis) b->axis += indices->rank - 1;
     return unpack_table(r, b, out);
 }
 
-/* A place that is not there gives zeros. */
+/* An index that is not there gives zeros. */
 static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data, *scales, *places, *result;
+    const hone_sinfo *data, *scales, *indices, *result;
     blocks b = {.bits = 4};
     hone_garg at = r->inputs[1], is_there, zero;
     const hone_expr *shape[HONE_MAX_RANK], *size;
@@ -266,19 +266,19 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     if (is_along) size = hone_extent_mul(&r->ir, size, hone_extent_int(&r->ir, 8 / b.bits));
     if (axis != b.axis && hone_extent_differs(scales->shape[axis], size))
         return HONE_ERROR(HONE_CODE_INVALID, "scales of another size along dimension %d", axis);
-    HONE_TRY(hold_places(r, size, &at, &is_there));
+    HONE_TRY(hold_indices(r, size, &at, &is_there));
     HONE_TRY(take_unpacked(r, &b, axis, at, out));
     HONE_TRY(onnx_info(r, out, &result));
-    HONE_TRY(onnx_info(r, &at, &places));
+    HONE_TRY(onnx_info(r, &at, &indices));
     for (int32_t d = 0; d < result->rank; d++)
-        shape[d] = d >= axis && d < axis + places->rank ? places->shape[d - axis]
-                                                        : hone_extent_int(&r->ir, 1);
+        shape[d] = d >= axis && d < axis + indices->rank ? indices->shape[d - axis]
+                                                         : hone_extent_int(&r->ir, 1);
     HONE_TRY(onnx_emit_reshape(r, is_there, (uint32_t)result->rank, shape, &is_there));
     HONE_TRY(onnx_scalar_like(r, out, 0, &zero));
     return onnx_emit_where(r, is_there, *out, zero, out);
 }
 
-/* ---- a factor whose numbers are places in a table of 16 ---- */
+/* ---- a factor whose numbers are indices in a table of 16 ---- */
 
 /* QLoRA's (Dettmers and others 2023): floats of 4 bits, and quantiles of a normal distribution. */
 static const double four_bits[2][16] = {
@@ -295,7 +295,7 @@ static hone_status unpack_factor(onnx_reader *r, int64_t n, int64_t k, int64_t b
                                  hone_dtype dtype, hone_garg *out) {
     const int64_t count = 16, blocks_all = (n * k + block - 1) / block;
     hone_tensor *tensor;
-    hone_garg halves[2], table, places, scale;
+    hone_garg halves[2], table, indices, scale;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
     const hone_expr *shape[] = {hone_extent_int(&r->ir, n), hone_extent_int(&r->ir, k)};
     const hone_expr *all = hone_extent_int(&r->ir, n * k);
@@ -312,11 +312,11 @@ static hone_status unpack_factor(onnx_reader *r, int64_t n, int64_t k, int64_t b
         hone_tensor_set_f64(tensor, i, four_bits[type][i]);
     HONE_TRY(onnx_add_constant(r, tensor, &table));
     HONE_TRY(onnx_emit_take(r, table, *out, 0, out));
-    HONE_TRY(onnx_places(r, all, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "floor_divide", places, (double)block, &places));
+    HONE_TRY(onnx_indices(r, all, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "floor_divide", indices, (double)block, &indices));
     HONE_TRY(onnx_emit_flat(r, r->inputs[2], &scale));
     HONE_TRY(onnx_demand_size(r, &scale, 0, blocks_all));
-    HONE_TRY(onnx_emit_take(r, scale, places, 0, &scale));
+    HONE_TRY(onnx_emit_take(r, scale, indices, 0, &scale));
     HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
     return onnx_emit_reshape(r, *out, 2, shape, out);
 }

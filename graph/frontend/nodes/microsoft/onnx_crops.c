@@ -9,12 +9,12 @@
 enum { IMAGE_RANK = 4, SIDES = 2 };
 
 /* Where an axis of the crops is read, all of it [count, rows, columns] or 1. */
-typedef struct places {
+typedef struct indices {
     hone_garg at;         /* float32 */
     hone_garg is_inside;  /* of the image */
     hone_garg first, end; /* neighbours, int64 and inside */
     hone_garg part;       /* of the way from the first to the end */
-} places;
+} indices;
 
 /* Extent - 1, as float32. */
 static hone_status last_of(onnx_reader *r, const hone_expr *extent, hone_garg *out) {
@@ -34,8 +34,8 @@ static hone_status edge(onnx_reader *r, int64_t column, hone_garg *out) {
 }
 
 /* side 0: rows. */
-static hone_status find_places(onnx_reader *r, int32_t side, hone_garg last, int64_t count,
-                               hone_garg *out) {
+static hone_status find_indices(onnx_reader *r, int32_t side, hone_garg last, int64_t count,
+                                hone_garg *out) {
     hone_garg begin, end, step, steps;
     HONE_TRY(edge(r, side, &begin));
     HONE_TRY(edge(r, side + SIDES, &end));
@@ -47,7 +47,7 @@ static hone_status find_places(onnx_reader *r, int32_t side, hone_garg last, int
     HONE_TRY(onnx_emit2(r, "subtract", end, begin, &step));
     HONE_TRY(onnx_emit2(r, "multiply", step, last, &step));
     HONE_TRY(onnx_with_scalar(r, "divide", step, (double)(count - 1), &step));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 3, 1 + side, &steps));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, count), 3, 1 + side, &steps));
     HONE_TRY(onnx_emit_cast(r, steps, HONE_DTYPE_F32, &steps));
     HONE_TRY(onnx_emit2(r, "multiply", steps, step, &steps));
     HONE_TRY(onnx_emit2(r, "multiply", begin, last, &begin));
@@ -63,10 +63,10 @@ static hone_status whole(onnx_reader *r, const char *rounded, hone_garg at, hone
 }
 
 static hone_status read_side(onnx_reader *r, int32_t side, const hone_expr *extent, int64_t count,
-                             bool is_nearest, places *out) {
+                             bool is_nearest, indices *out) {
     hone_garg last, above, floor;
     HONE_TRY(last_of(r, extent, &last));
-    HONE_TRY(find_places(r, side, last, count, &out->at));
+    HONE_TRY(find_indices(r, side, last, count, &out->at));
     HONE_TRY(onnx_with_scalar(r, "greater_equal", out->at, 0, &out->is_inside));
     HONE_TRY(onnx_emit2(r, "less_equal", out->at, last, &above));
     HONE_TRY(onnx_emit2(r, "logical_and", out->is_inside, above, &out->is_inside));
@@ -81,7 +81,7 @@ static hone_status read_side(onnx_reader *r, int32_t side, const hone_expr *exte
     return onnx_emit2(r, "subtract", out->at, floor, &out->part);
 }
 
-/* images [N, H, W, C] at places: [count, rows, columns, C] */
+/* images [N, H, W, C] at indices: [count, rows, columns, C] */
 static hone_status pick(onnx_reader *r, hone_garg images, hone_garg number, hone_garg row,
                         hone_garg column, const hone_expr *const *shape, hone_garg *out) {
     const hone_expr *thin[] = {shape[0], shape[1], shape[2], hone_extent_int(&r->ir, 1)};
@@ -106,7 +106,7 @@ static hone_status between(onnx_reader *r, hone_garg a, hone_garg b, hone_garg p
     return onnx_emit2(r, "add", a, *out, out);
 }
 
-static hone_status read_crops(onnx_reader *r, hone_garg images, hone_garg number, const places *at,
+static hone_status read_crops(onnx_reader *r, hone_garg images, hone_garg number, const indices *at,
                               bool is_nearest, const hone_expr *const *shape, hone_garg *out) {
     hone_garg corners[4];
     for (int i = 0; i < (is_nearest ? 1 : 4); i++)
@@ -127,7 +127,7 @@ static hone_status convert_crops(onnx_reader *r, hone_garg *out) {
     uint32_t mode, count;
     double outside;
     hone_garg images, inside, filler, number = r->inputs[2];
-    places at[SIDES];
+    indices at[SIDES];
     HONE_TRY(onnx_attr_word(r, "mode", modes[0], modes, &mode));
     HONE_TRY(onnx_attr_float(r, "extrapolation_value", 0, &outside));
     HONE_TRY(onnx_const_ints(r, 3, "the size of the crops", SIDES, size, &count));

@@ -9,8 +9,8 @@ enum { QUERY, KEY, VALUE, MASK, BIAS, PAST_KEY, PAST_VALUE, PAST_LENGTH, BEAMS, 
 
 typedef struct decoder {
     int64_t heads;
-    bool is_shared;  /* the cache is longer than what is in it */
-    hone_garg place; /* of the new token in it, [1] */
+    bool is_shared;     /* the cache is longer than what is in it */
+    hone_garg position; /* of the new token in it, [1] */
     const hone_expr *total;
     onnx_attention a;
 } decoder;
@@ -85,11 +85,11 @@ static hone_status take_given(onnx_reader *r, decoder *d) {
 
 /* ---- the cache ---- */
 
-/* Its place among `length` is that of the new token: [1, 1, length, 1]. */
+/* Its position among `length` is that of the new token: [1, 1, length, 1]. */
 static hone_status is_new(onnx_reader *r, const decoder *d, const hone_expr *length,
                           hone_garg *out) {
-    HONE_TRY(onnx_places(r, length, 4, 2, out));
-    return onnx_emit2(r, "equal", *out, d->place, out);
+    HONE_TRY(onnx_indices(r, length, 4, 2, out));
+    return onnx_emit2(r, "equal", *out, d->position, out);
 }
 
 /* Rows of the cache are those of other beams: the item of the new token is the own one. */
@@ -106,12 +106,12 @@ static hone_status choose_sources(onnx_reader *r, const decoder *d, hone_garg *i
     const hone_expr *one = hone_extent_int(&r->ir, 1);
     const hone_expr *flat[] = {info->shape[0], one, sources->shape[2], one};
     HONE_TRY(onnx_sizes_tensor(r, 1, &sources->shape[1], &beams));
-    HONE_TRY(onnx_places(r, info->shape[0], 4, 0, &own));
+    HONE_TRY(onnx_indices(r, info->shape[0], 4, 0, &own));
     HONE_TRY(onnx_emit2(r, "floor_divide", own, beams, &rows));
     HONE_TRY(onnx_emit2(r, "multiply", rows, beams, &rows));
     HONE_TRY(onnx_emit_cast(r, r->inputs[SOURCES], HONE_DTYPE_I64, &at));
     HONE_TRY(onnx_emit_reshape(r, at, 4, flat, &at));
-    HONE_TRY(onnx_places(r, d->total, 1, 0, &beams));
+    HONE_TRY(onnx_indices(r, d->total, 1, 0, &beams));
     HONE_TRY(onnx_emit_take(r, at, beams, 2, &at));
     HONE_TRY(onnx_emit2(r, "add", at, rows, &at));
     HONE_TRY(is_new(r, d, d->total, &is_own));
@@ -126,7 +126,7 @@ static hone_status choose_sources(onnx_reader *r, const decoder *d, hone_garg *i
 static hone_status join_past(onnx_reader *r, const decoder *d, uint32_t past, hone_garg *io,
                              hone_garg *out_present) {
     const hone_sinfo *info;
-    hone_garg places, is_it;
+    hone_garg positions, is_it;
     hone_garg parts[2] = {onnx_given(r, past), *io};
     if (!d->is_shared) {
         if (parts[0].kind != HONE_GARG_NONE) HONE_TRY(onnx_emit_concat(r, 2, parts, 2, io));
@@ -137,8 +137,8 @@ static hone_status join_past(onnx_reader *r, const decoder *d, uint32_t past, ho
     HONE_TRY(is_new(r, d, info->shape[2], &is_it));
     HONE_TRY(onnx_emit_where(r, is_it, *io, parts[0], out_present));
     HONE_TRY(onnx_keeps_shape(r, &parts[0], out_present, "a new key or value"));
-    HONE_TRY(onnx_places(r, d->total, 1, 0, &places));
-    HONE_TRY(onnx_emit_take(r, *out_present, places, 2, io));
+    HONE_TRY(onnx_indices(r, d->total, 1, 0, &positions));
+    HONE_TRY(onnx_emit_take(r, *out_present, positions, 2, io));
     return choose_sources(r, d, io);
 }
 
@@ -160,12 +160,12 @@ static hone_status measure_past(onnx_reader *r, decoder *d) {
     }
     if (!d->is_shared) {
         d->total = hone_extent_add(&r->ir, before, 1);
-        return onnx_sizes_tensor(r, 1, &before, &d->place);
+        return onnx_sizes_tensor(r, 1, &before, &d->position);
     }
     if (!onnx_has_input(r, PAST_LENGTH))
         return HONE_ERROR(HONE_CODE_INVALID, "a shared cache wants its length (input 7)");
-    HONE_TRY(onnx_emit_item(r, r->inputs[PAST_LENGTH], 0, &d->place));
-    HONE_TRY(onnx_with_scalar(r, "add", d->place, 1, &total));
+    HONE_TRY(onnx_emit_item(r, r->inputs[PAST_LENGTH], 0, &d->position));
+    HONE_TRY(onnx_with_scalar(r, "add", d->position, 1, &total));
     return onnx_emit_size(r, total, hone_expr_const(before), &d->total);
 }
 
@@ -223,26 +223,26 @@ static hone_status convert_decoder(onnx_reader *r, hone_garg *out) {
 
 /* ---- what was said ---- */
 
-/* The tokens [batch, windows] that stand `behind` places after the begin of each window. */
+/* The tokens [batch, windows] that stand `behind` positions after the begin of each window. */
 static hone_status tokens_at(onnx_reader *r, const hone_expr *windows, int64_t behind,
                              hone_garg *out) {
-    hone_garg places;
-    HONE_TRY(onnx_places(r, windows, 1, 0, &places));
-    if (behind) HONE_TRY(onnx_with_scalar(r, "add", places, (double)behind, &places));
-    return onnx_emit_take(r, r->inputs[0], places, 1, out);
+    hone_garg positions;
+    HONE_TRY(onnx_indices(r, windows, 1, 0, &positions));
+    if (behind) HONE_TRY(onnx_with_scalar(r, "add", positions, (double)behind, &positions));
+    return onnx_emit_take(r, r->inputs[0], positions, 1, out);
 }
 
 /* Which windows begin as the last tokens do: the truth of each, or NONE where they have one token.
  */
 static hone_status begin_alike(onnx_reader *r, const hone_expr *windows, int64_t size,
                                hone_garg *out) {
-    hone_garg begins, last, place, is_same;
+    hone_garg begins, last, position, is_same;
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     for (int64_t i = 0; i < size - 1; i++) {
         const hone_expr *at = hone_extent_add(&r->ir, windows, i);
         HONE_TRY(tokens_at(r, windows, i, &begins));
-        HONE_TRY(onnx_sizes_tensor(r, 1, &at, &place));
-        HONE_TRY(onnx_emit_take(r, r->inputs[0], place, 1, &last));
+        HONE_TRY(onnx_sizes_tensor(r, 1, &at, &position));
+        HONE_TRY(onnx_emit_take(r, r->inputs[0], position, 1, &last));
         HONE_TRY(onnx_emit2(r, "equal", begins, last, &is_same));
         if (i) HONE_TRY(onnx_emit2(r, "logical_and", *out, is_same, &is_same));
         *out = is_same;
@@ -289,7 +289,7 @@ static hone_status convert_unfold(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
     int64_t wanted, size, step, axes[HONE_MAX_RANK];
     int32_t axis;
-    hone_garg places, items;
+    hone_garg positions, items;
     HONE_TRY(onnx_attr_int(r, "dim", -1, &wanted));
     HONE_TRY(onnx_attr_int(r, "size", 0, &size));
     HONE_TRY(onnx_attr_int(r, "step", 1, &step));
@@ -302,11 +302,11 @@ static hone_status convert_unfold(onnx_reader *r, hone_garg *out) {
                           (long long)size, (long long)step, (long long)extent);
     const hone_expr *count = hone_extent_add(&r->ir, info->shape[axis], -size);
     count = hone_extent_add(&r->ir, hone_extent_div(&r->ir, count, step), 1);
-    HONE_TRY(onnx_places(r, count, 2, 0, &places));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, size), 2, 1, &items));
-    HONE_TRY(onnx_with_scalar(r, "multiply", places, (double)step, &places));
-    HONE_TRY(onnx_emit2(r, "add", places, items, &places));
-    HONE_TRY(onnx_emit_take(r, r->inputs[0], places, axis, out));
+    HONE_TRY(onnx_indices(r, count, 2, 0, &positions));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, size), 2, 1, &items));
+    HONE_TRY(onnx_with_scalar(r, "multiply", positions, (double)step, &positions));
+    HONE_TRY(onnx_emit2(r, "add", positions, items, &positions));
+    HONE_TRY(onnx_emit_take(r, r->inputs[0], positions, axis, out));
     for (int32_t i = 0, d = 0; i <= info->rank; i++)
         if (i != axis + 1) axes[d++] = i;
     axes[info->rank] = axis + 1;

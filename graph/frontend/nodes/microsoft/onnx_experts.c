@@ -31,27 +31,27 @@ enum { RELU, GELU, SILU, SWIGLU, IDENTITY };
 
 static hone_status unpack_zeros(onnx_reader *r, const layer *l, int64_t bits,
                                 const hone_sinfo *scales, hone_dtype dtype, hone_garg *out) {
-    hone_garg places;
+    hone_garg indices;
     const int32_t last = scales->rank - 1;
     if (!onnx_has_input(r, l->zero)) return onnx_scalar(r, dtype, (double)(1 << (bits - 1)), out);
     *out = r->inputs[l->zero];
     HONE_TRY(onnx_unpack_bits(r, bits, out));
-    HONE_TRY(onnx_places(r, scales->shape[last], 1, 0, &places));
-    HONE_TRY(onnx_emit_take(r, *out, places, last, out));
+    HONE_TRY(onnx_indices(r, scales->shape[last], 1, 0, &indices));
+    HONE_TRY(onnx_emit_take(r, *out, indices, last, out));
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
 /* Numbers of blocks [experts, n, blocks], or of rows [experts, n], for each of k numbers. */
 static hone_status spread(onnx_reader *r, int64_t block, const hone_expr *k, hone_garg *io) {
     const hone_sinfo *info;
-    hone_garg places;
+    hone_garg indices;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
     HONE_TRY(onnx_info(r, io, &info));
     if (info->rank == 0) return HONE_OK;
     if (info->rank == 2) return onnx_emit(r, "expand_dims", 1, io, 1, &last, io);
-    HONE_TRY(onnx_places(r, k, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "floor_divide", places, (double)block, &places));
-    return onnx_emit_take(r, *io, places, 2, io);
+    HONE_TRY(onnx_indices(r, k, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "floor_divide", indices, (double)block, &indices));
+    return onnx_emit_take(r, *io, indices, 2, io);
 }
 
 static hone_status unpack_layer(onnx_reader *r, const layer *l, hone_dtype dtype, hone_garg *out) {
@@ -154,7 +154,7 @@ static hone_status activate(onnx_reader *r, const experts *e, hone_garg *io) {
 
 /* How much of each expert a token takes: of the first k by the router. */
 static hone_status choose(onnx_reader *r, experts *e) {
-    hone_garg inputs[2] = {r->inputs[ROUTER]}, first[2], places, mask, weights, sum;
+    hone_garg inputs[2] = {r->inputs[ROUTER]}, first[2], indices, mask, weights, sum;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)}, middle = {"axis", HONE_VALUE_OF_INT(1)};
     static const int64_t turned[] = {1, 0};
     const hone_expr *k = hone_extent_int(&r->ir, e->k);
@@ -162,9 +162,9 @@ static hone_status choose(onnx_reader *r, experts *e) {
     HONE_TRY(onnx_attr_int(r, "normalize_routing_weights", 0, &normalises));
     HONE_TRY(onnx_make_ints(r, 1, &k, 1, &inputs[1]));
     HONE_TRY(onnx_convert_on(r, "TopK", 2, inputs, first));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, e->count), 1, 0, &places));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, e->count), 1, 0, &indices));
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &first[1], 1, &last, &first[1]));
-    HONE_TRY(onnx_emit2(r, "equal", first[1], places, &mask));
+    HONE_TRY(onnx_emit2(r, "equal", first[1], indices, &mask));
     HONE_TRY(onnx_emit_cast(r, mask, e->dtype, &mask));
     HONE_TRY(onnx_emit(r, "sum", 1, &mask, 1, &middle, &mask));
     if (e->weights && onnx_has_input(r, e->weights)) {

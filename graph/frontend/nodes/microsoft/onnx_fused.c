@@ -86,15 +86,15 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
 
 /* ---- the embedding of a transformer ---- */
 
-enum { IDS, SEGMENTS, WORDS, PLACES, SEGMENT_TABLE, GAMMA, BETA, MASK, OWN_PLACES };
+enum { IDS, SEGMENTS, WORDS, POSITIONS, SEGMENT_TABLE, GAMMA, BETA, MASK, OWN_POSITIONS };
 
 /* Rows 0, 1, ... of a table, or those that an input says. */
-static hone_status places_of(onnx_reader *r, const hone_sinfo *ids, hone_garg *out) {
-    hone_garg places;
-    if (onnx_has_input(r, OWN_PLACES))
-        return onnx_emit_take(r, r->inputs[PLACES], r->inputs[OWN_PLACES], 0, out);
-    HONE_TRY(onnx_places(r, ids->shape[1], 1, 0, &places));
-    return onnx_emit_take(r, r->inputs[PLACES], places, 0, out);
+static hone_status positions_of(onnx_reader *r, const hone_sinfo *ids, hone_garg *out) {
+    hone_garg positions;
+    if (onnx_has_input(r, OWN_POSITIONS))
+        return onnx_emit_take(r, r->inputs[POSITIONS], r->inputs[OWN_POSITIONS], 0, out);
+    HONE_TRY(onnx_indices(r, ids->shape[1], 1, 0, &positions));
+    return onnx_emit_take(r, r->inputs[POSITIONS], positions, 0, out);
 }
 
 static hone_status normalised(onnx_reader *r, hone_garg x, hone_garg *out) {
@@ -130,7 +130,7 @@ static hone_status convert_embedding(onnx_reader *r, hone_garg *out) {
     if (ids->rank != 2) return HONE_ERROR(HONE_CODE_INVALID, "ids of %d dimensions", ids->rank);
     if (form > 1) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'mask_index_type' > 1");
     HONE_TRY(onnx_emit_take(r, r->inputs[WORDS], r->inputs[IDS], 0, &sum));
-    HONE_TRY(places_of(r, ids, &part));
+    HONE_TRY(positions_of(r, ids, &part));
     HONE_TRY(onnx_emit2(r, "add", sum, part, &sum));
     if (onnx_has_input(r, SEGMENTS)) {
         HONE_TRY(onnx_emit_take(r, r->inputs[SEGMENT_TABLE], r->inputs[SEGMENTS], 0, &part));

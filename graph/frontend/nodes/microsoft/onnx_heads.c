@@ -31,16 +31,16 @@ static hone_status within_ends(onnx_reader *r, hone_garg lists, const hone_sinfo
     const hone_expr *one = hone_extent_int(&r->ir, 1), *two = hone_extent_int(&r->ir, 2);
     const hone_expr *apart[] = {two, k->shape[0], one, one, one},
                     *whole[] = {k->shape[0], one, one, one};
-    hone_garg places, ends[2], begins;
-    HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
+    hone_garg positions, ends[2], begins;
+    HONE_TRY(onnx_indices(r, k->shape[2], 1, 0, &positions));
     HONE_TRY(onnx_emit_cast(r, lists, HONE_DTYPE_I64, &lists));
     HONE_TRY(onnx_emit_reshape(r, lists, 5, apart, &lists));
     for (int64_t i = 0; i < 2; i++) {
         HONE_TRY(onnx_emit_slice(r, lists, 0, i, i + 1, &ends[i]));
         HONE_TRY(onnx_emit_reshape(r, ends[i], 4, whole, &ends[i]));
     }
-    HONE_TRY(onnx_emit2(r, "less", places, ends[0], out));
-    HONE_TRY(onnx_emit2(r, "greater_equal", places, ends[1], &begins));
+    HONE_TRY(onnx_emit2(r, "less", positions, ends[0], out));
+    HONE_TRY(onnx_emit2(r, "greater_equal", positions, ends[1], &begins));
     return onnx_emit2(r, "logical_and", *out, begins, out);
 }
 
@@ -58,7 +58,7 @@ static hone_status end_of_keys(onnx_reader *r, hone_garg ends, const hone_expr *
 static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attention *a,
                              hone_garg *out) {
     const hone_sinfo *mask, *k;
-    hone_garg places, ends;
+    hone_garg positions, ends;
     HONE_TRY(onnx_input_info(r, input, &mask));
     HONE_TRY(onnx_info(r, &a->k, &k));
     const hone_expr *one = hone_extent_int(&r->ir, 1);
@@ -67,10 +67,10 @@ static hone_status read_mask(onnx_reader *r, uint32_t input, const onnx_attentio
         return within_ends(r, r->inputs[input], k, out);
     if (mask->rank == 1 && hone_extent_same(mask->shape[0], k->shape[0])) { /* how many */
         const hone_expr *shape[] = {mask->shape[0], one, one, one};
-        HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
+        HONE_TRY(onnx_indices(r, k->shape[2], 1, 0, &positions));
         HONE_TRY(end_of_keys(r, r->inputs[input], k->shape[2], &ends));
         HONE_TRY(onnx_emit_reshape(r, ends, 4, shape, &ends));
-        return onnx_emit2(r, "less", places, ends, out);
+        return onnx_emit2(r, "less", positions, ends, out);
     }
     if (mask->rank != 2 && mask->rank != 3)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -334,7 +334,7 @@ typedef struct grouped {
     int64_t heads, served;
     onnx_attention a;
     hone_garg begins, ends; /* what was there before, and is there now: [batch, 1, 1, 1] */
-    hone_garg places;       /* of the queries among all keys: [batch, 1, queries, 1] */
+    hone_garg positions;    /* of the queries among all keys: [batch, 1, queries, 1] */
 } grouped;
 
 static hone_status take_grouped(onnx_reader *r, grouped *g) {
@@ -376,7 +376,7 @@ static hone_status read_total(onnx_reader *r, const hone_expr *now, hone_garg *o
 }
 
 /* All tokens are new where there are as many as in total: then none was there before, and those of
- * short ones of a batch end with padding. Lengths, less 1, are places of the cache behind. */
+ * short ones of a batch end with padding. Lengths, less 1, are positions of the cache behind. */
 static hone_status read_lengths(onnx_reader *r, grouped *g, const hone_expr *behind) {
     const hone_sinfo *q, *k, *lengths;
     hone_garg count, total, is_first, zero, choice[3];
@@ -396,8 +396,8 @@ static hone_status read_lengths(onnx_reader *r, grouped *g, const hone_expr *beh
     choice[0] = is_first;
     choice[1] = zero;
     HONE_TRY(onnx_emit(r, "where", 3, choice, 0, NULL, &g->begins));
-    HONE_TRY(onnx_places(r, q->shape[2], 4, 2, &g->places));
-    return onnx_emit2(r, "add", g->places, g->begins, &g->places);
+    HONE_TRY(onnx_indices(r, q->shape[2], 4, 2, &g->positions));
+    return onnx_emit2(r, "add", g->positions, g->begins, &g->positions);
 }
 
 static hone_status rotate_new(onnx_reader *r, grouped *g) {
@@ -408,7 +408,7 @@ static hone_status rotate_new(onnx_reader *r, grouped *g) {
     if (!rotates) return HONE_OK;
     if (!onnx_has_input(r, 7) || !onnx_has_input(r, 8))
         return HONE_ERROR(HONE_CODE_INVALID, "cosines and sines (inputs 7 and 8) are missing");
-    onnx_rotation t = {r->inputs[7], r->inputs[8], g->places, 0, interleaved != 0};
+    onnx_rotation t = {r->inputs[7], r->inputs[8], g->positions, 0, interleaved != 0};
     HONE_TRY(onnx_info(r, &t.cosines, &q));
     int64_t half = q->rank == 2 ? hone_expr_const(q->shape[1]) : -1;
     if (q->rank == 2 && half < 0) return onnx_unknown_size(1);
@@ -416,7 +416,7 @@ static hone_status rotate_new(onnx_reader *r, grouped *g) {
     t.count = 2 * half;
     HONE_TRY(onnx_info(r, &g->a.q, &q));
     const hone_expr *shape[] = {q->shape[0], q->shape[2]};
-    HONE_TRY(onnx_emit_reshape(r, g->places, 2, shape, &t.positions));
+    HONE_TRY(onnx_emit_reshape(r, g->positions, 2, shape, &t.positions));
     if (onnx_has_input(r, 9))
         HONE_TRY(onnx_emit_cast(r, r->inputs[9], HONE_DTYPE_I64, &t.positions));
     HONE_TRY(onnx_rotate(r, &t, g->a.q, &g->a.q));
@@ -448,9 +448,9 @@ static hone_status length_behind(onnx_reader *r, const hone_sinfo *past, const h
     return HONE_OK;
 }
 
-/* Items of `x` along its sequence at the places [batch, 1, behind, 1], held within it. */
-static hone_status at_places(onnx_reader *r, hone_garg x, const hone_sinfo *like,
-                             const hone_expr *behind, hone_garg places, hone_garg *out) {
+/* Items of `x` along its sequence at the positions [batch, 1, behind, 1], held within it. */
+static hone_status at_positions(onnx_reader *r, hone_garg x, const hone_sinfo *like,
+                                const hone_expr *behind, hone_garg positions, hone_garg *out) {
     hone_garg last, wide[2], args[2];
     const hone_sinfo *info;
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(2)};
@@ -458,8 +458,8 @@ static hone_status at_places(onnx_reader *r, hone_garg x, const hone_sinfo *like
     const hone_expr *shape[] = {like->shape[0], like->shape[1], behind, like->shape[3]};
     HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[2], &last));
     HONE_TRY(onnx_with_scalar(r, "subtract", last, 1, &last));
-    HONE_TRY(onnx_with_scalar(r, "maximum", places, 0, &places));
-    HONE_TRY(onnx_emit2(r, "minimum", places, last, &wide[0]));
+    HONE_TRY(onnx_with_scalar(r, "maximum", positions, 0, &positions));
+    HONE_TRY(onnx_emit2(r, "minimum", positions, last, &wide[0]));
     HONE_TRY(onnx_make_ints(r, 4, shape, 1, &wide[1]));
     HONE_TRY(onnx_emit(r, "broadcast_to", 2, wide, 0, NULL, &args[1]));
     args[0] = x;
@@ -474,13 +474,13 @@ static hone_status fill_cache(onnx_reader *r, const grouped *g, uint32_t past,
     HONE_TRY(onnx_input_info(r, past, &before));
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
-    HONE_TRY(onnx_places(r, behind, 4, 2, &keys));
+    HONE_TRY(onnx_indices(r, behind, 4, 2, &keys));
     HONE_TRY(onnx_emit2(r, "subtract", keys, g->begins, &moved));
-    HONE_TRY(at_places(r, *io, info, behind, moved, io));
+    HONE_TRY(at_positions(r, *io, info, behind, moved, io));
     HONE_TRY(onnx_emit2(r, "less", keys, g->ends, &is_there));
     HONE_TRY(onnx_emit_where(r, is_there, *io, zero, io));
     if (onnx_is_empty(before)) return HONE_OK;
-    HONE_TRY(at_places(r, r->inputs[past], info, behind, keys, &old));
+    HONE_TRY(at_positions(r, r->inputs[past], info, behind, keys, &old));
     HONE_TRY(onnx_emit2(r, "less", keys, g->begins, &is_old));
     return onnx_emit_where(r, is_old, old, *io, io);
 }
@@ -502,15 +502,15 @@ static hone_status fill_caches(onnx_reader *r, grouped *g, const hone_expr *behi
     return fill_cache(r, g, 4, behind, &g->a.v);
 }
 
-/* Which keys a query sees: those up to its own place, of these a window. */
+/* Which keys a query sees: those up to its own position, of these a window. */
 static hone_status hide_others(onnx_reader *r, grouped *g, const hone_expr *behind) {
     int64_t window;
     hone_garg keys, visible, begin, is_inside, zero, hidden;
     HONE_TRY(onnx_attr_int(r, "local_window_size", -1, &window));
-    HONE_TRY(onnx_places(r, behind, 4, 3, &keys));
-    HONE_TRY(onnx_emit2(r, "less_equal", keys, g->places, &visible));
+    HONE_TRY(onnx_indices(r, behind, 4, 3, &keys));
+    HONE_TRY(onnx_emit2(r, "less_equal", keys, g->positions, &visible));
     if (window > 0) {
-        HONE_TRY(onnx_with_scalar(r, "subtract", g->places, (double)window, &begin));
+        HONE_TRY(onnx_with_scalar(r, "subtract", g->positions, (double)window, &begin));
         HONE_TRY(onnx_emit2(r, "greater", keys, begin, &is_inside));
         HONE_TRY(onnx_emit2(r, "logical_and", visible, is_inside, &visible));
     }

@@ -108,16 +108,16 @@ static hone_status zero_points(onnx_reader *r, const few_bits *w, hone_garg *out
  * (input 4) names. */
 static hone_status by_column(onnx_reader *r, const few_bits *w, hone_garg *io) {
     const hone_sinfo *info, *groups;
-    hone_garg places = r->inputs[4];
+    hone_garg indices = r->inputs[4];
     HONE_TRY(onnx_info(r, io, &info));
     if (info->rank == 0) return HONE_OK;
-    HONE_TRY(onnx_info(r, &places, &groups));
+    HONE_TRY(onnx_info(r, &indices, &groups));
     int64_t count = groups->rank == 1 ? hone_expr_const(groups->shape[0]) : -1;
     if (count < w->k)
         return HONE_ERROR(HONE_CODE_INVALID, "the order of groups (input 4) is no vector of K");
-    if (count > w->k) HONE_TRY(onnx_emit_slice(r, places, 0, 0, w->k, &places));
+    if (count > w->k) HONE_TRY(onnx_emit_slice(r, indices, 0, 0, w->k, &indices));
     HONE_TRY(as_rows(r, *io, w->n, w->blocks, io));
-    return onnx_emit_take(r, *io, places, 1, io);
+    return onnx_emit_take(r, *io, indices, 1, io);
 }
 
 static hone_status by_group(onnx_reader *r, const few_bits *w, hone_garg *numbers, hone_garg *zero,
@@ -185,15 +185,15 @@ static hone_status convert_matmul_bits(onnx_reader *r, hone_garg *out) {
 /* One position is that of the first of the sequence. */
 static hone_status all_positions(onnx_reader *r, hone_garg *io) {
     const hone_sinfo *x, *info;
-    hone_garg places, args[2];
+    hone_garg indices, args[2];
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(onnx_input_info(r, 0, &x));
     if (info->rank != 1) return HONE_OK;
     const hone_expr *length = x->shape[x->rank == 4 ? 2 : 1];
     const hone_expr *shape[] = {x->shape[0], length};
-    HONE_TRY(onnx_places(r, length, 2, 1, &places));
+    HONE_TRY(onnx_indices(r, length, 2, 1, &indices));
     HONE_TRY(onnx_emit_cast(r, *io, HONE_DTYPE_I64, io));
-    HONE_TRY(onnx_emit2(r, "add", places, *io, &args[0]));
+    HONE_TRY(onnx_emit2(r, "add", indices, *io, &args[0]));
     HONE_TRY(onnx_make_ints(r, 2, shape, 1, &args[1]));
     return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io);
 }

@@ -44,7 +44,7 @@ static hone_status choose_streams(onnx_reader *r, hone_garg streams, hone_garg *
 }
 
 static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *given, *places, *table;
+    const hone_sinfo *given, *positions, *table;
     int64_t heads, interleaved, layout, sections[STREAMS];
     hone_garg x, streams;
     onnx_rotation t = {r->inputs[2], r->inputs[3], {.kind = HONE_GARG_NONE}, 0, false};
@@ -59,7 +59,7 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "rotary_embedding_dim", 0, &t.count));
     HONE_TRY(onnx_attr_ints_n(r, "mrope_section", STREAMS, 0, sections));
     HONE_TRY(onnx_input_info(r, 0, &given));
-    HONE_TRY(onnx_input_info(r, 1, &places));
+    HONE_TRY(onnx_input_info(r, 1, &positions));
     HONE_TRY(onnx_input_info(r, 2, &table));
     int64_t width = table->rank == 2 ? hone_expr_const(table->shape[1]) : 0, sum = 0;
     for (int i = 0; i < STREAMS; i++) {
@@ -69,11 +69,11 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
         sum += sections[i];
     }
     if (width < 0) return onnx_unknown_size(1);
-    if (places->rank != 3 || width < 1 || sum != width)
+    if (positions->rank != 3 || width < 1 || sum != width)
         return HONE_ERROR(
             HONE_CODE_INVALID,
             "positions of %d dimensions and sections of %lld for tables of width %lld",
-            (int)places->rank, (long long)sum, (long long)width);
+            (int)positions->rank, (long long)sum, (long long)width);
     if (t.count == 0) t.count = 2 * width;
     t.is_interleaved = interleaved != 0;
     HONE_TRY(onnx_demand_size(r, &r->inputs[1], 0, STREAMS));
@@ -136,7 +136,7 @@ static hone_status convert_bias(onnx_reader *r, hone_garg *out) {
     const hone_expr *lengths[2], *shape[4];
     int64_t is_both, furthest;
     uint32_t count;
-    hone_garg places[2], away, table;
+    hone_garg positions[2], away, table;
     HONE_TRY(onnx_attr_int(r, "is_bidirectional", 0, &is_both));
     HONE_TRY(onnx_attr_int(r, "max_distance", 0, &furthest));
     HONE_TRY(onnx_input_info(r, 0, &info));
@@ -149,9 +149,9 @@ static hone_status convert_bias(onnx_reader *r, hone_garg *out) {
     for (uint32_t i = 0; i < 2; i++) {
         HONE_TRY(onnx_sizes(r, 1 + i, "the length", &count, &lengths[i]));
         if (count != 1) return HONE_ERROR(HONE_CODE_INVALID, "%u lengths (input %u)", count, 1 + i);
-        HONE_TRY(onnx_places(r, lengths[i], 2, (int32_t)i, &places[i]));
+        HONE_TRY(onnx_indices(r, lengths[i], 2, (int32_t)i, &positions[i]));
     }
-    HONE_TRY(onnx_emit2(r, "subtract", places[1], places[0], &away));
+    HONE_TRY(onnx_emit2(r, "subtract", positions[1], positions[0], &away));
     HONE_TRY(bucket_of(r, buckets, furthest, is_both != 0, away, &away));
     HONE_TRY(turned_table(r, buckets, &table));
     HONE_TRY(onnx_emit_take(r, table, away, 1, out));

@@ -3,7 +3,7 @@
  * between each two.
  *
  * For each length and distance the columns that belong together are compared with the columns of
- * the pool; what was found goes to the places that ngram_indexes says. */
+ * the pool; what was found goes to the indices that ngram_indexes says. */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -13,7 +13,7 @@ enum { MAX_LENGTH = 64, MAX_SKIP = 1024 };
 typedef struct ngrams {
     int64_t least, most, skip; /* lengths, and how many may stand between */
     uint32_t mode;
-    const Onnx__AttributeProto *starts, *places, *pool, *weights;
+    const Onnx__AttributeProto *starts, *indices, *pool, *weights;
     int64_t columns;     /* of the rows */
     int64_t outputs;     /* of the result */
     hone_garg x, counts; /* int64 [rows, columns]; float32 [rows, outputs] */
@@ -39,29 +39,30 @@ static hone_status check_pool(const ngrams *g) {
         }
         count += (end_of(g, length) - start_of(g, length)) / length;
     }
-    if (count != g->places->n_ints || (g->weights && count != g->weights->n_floats)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%zu sequences have %zu places and %zu weights", count,
-                          g->places->n_ints, g->weights ? g->weights->n_floats : count);
+    if (count != g->indices->n_ints || (g->weights && count != g->weights->n_floats)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu sequences have %zu indices and %zu weights",
+                          count, g->indices->n_ints, g->weights ? g->weights->n_floats : count);
     }
     return HONE_OK;
 }
 
 static hone_status read_lists(onnx_reader *r, ngrams *g) {
     g->starts = onnx_attr(r, "ngram_counts");
-    g->places = onnx_attr(r, "ngram_indexes");
+    g->indices = onnx_attr(r, "ngram_indexes");
     g->pool = onnx_attr(r, "pool_int64s");
     g->weights = onnx_attr(r, "weights");
     if (onnx_attr(r, "pool_strings"))
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "strings are not implemented");
-    if (!g->starts || !g->places || !g->pool || g->places->n_ints == 0 || g->starts->n_ints == 0) {
+    if (!g->starts || !g->indices || !g->pool || g->indices->n_ints == 0 ||
+        g->starts->n_ints == 0) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "wants attributes ngram_counts, ngram_indexes and pool_int64s");
     }
-    for (size_t i = 0; i < g->places->n_ints; i++) {
-        int64_t place = g->places->ints[i];
-        if (place < 0 || place > INT32_MAX)
-            return HONE_ERROR(HONE_CODE_INVALID, "place %lld of a sequence", (long long)place);
-        if (place >= g->outputs) g->outputs = place + 1;
+    for (size_t i = 0; i < g->indices->n_ints; i++) {
+        int64_t index = g->indices->ints[i];
+        if (index < 0 || index > INT32_MAX)
+            return HONE_ERROR(HONE_CODE_INVALID, "index %lld of a sequence", (long long)index);
+        if (index >= g->outputs) g->outputs = index + 1;
     }
     return check_pool(g);
 }
@@ -133,18 +134,18 @@ static hone_status count_at(onnx_reader *r, const ngrams *g, size_t length, int6
 }
 
 /* 1 where the sequence of a row counts for the output of a column. */
-static hone_status places_of(onnx_reader *r, const ngrams *g, size_t length, hone_garg *out) {
+static hone_status indices_of(onnx_reader *r, const ngrams *g, size_t length, hone_garg *out) {
     size_t count = (end_of(g, length) - start_of(g, length)) / length, first = 0;
     for (size_t before = 1; before < length; before++)
         first += (end_of(g, before) - start_of(g, before)) / before;
     int64_t shape[] = {(int64_t)count, g->outputs};
     hone_tensor *tensor;
     if (g->outputs > INT32_MAX / (int64_t)count)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^31 pairs of sequence and place");
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^31 pairs of sequence and index");
     HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &tensor));
     memset(tensor->data, 0, hone_tensor_bytes(tensor));
     for (size_t i = 0; i < count; i++)
-        hone_tensor_set_f64(tensor, (int64_t)i * g->outputs + g->places->ints[first + i], 1);
+        hone_tensor_set_f64(tensor, (int64_t)i * g->outputs + g->indices->ints[first + i], 1);
     return onnx_add_constant(r, tensor, out);
 }
 
@@ -161,7 +162,7 @@ static hone_status count_length(onnx_reader *r, ngrams *g, size_t length) {
     }
     if (sum.kind == HONE_GARG_NONE) return HONE_OK;
     found[0] = sum;
-    HONE_TRY(places_of(r, g, length, &found[1]));
+    HONE_TRY(indices_of(r, g, length, &found[1]));
     HONE_TRY(onnx_emit(r, "matmul", 2, found, 0, NULL, &found[0]));
     return g->counts.kind == HONE_GARG_NONE ? (g->counts = found[0], HONE_OK)
                                             : onnx_emit2(r, "add", g->counts, found[0], &g->counts);
@@ -178,14 +179,14 @@ static hone_status count_nothing(onnx_reader *r, ngrams *g) {
     return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, &g->counts);
 }
 
-/* The weights by the places of the result. */
+/* The weights by the indices of the result. */
 static hone_status weights_of(onnx_reader *r, const ngrams *g, hone_garg *out) {
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 1, &g->outputs, &tensor));
     for (int64_t i = 0; i < g->outputs; i++)
         hone_tensor_set_f64(tensor, i, 1);
     for (size_t i = 0; g->weights && i < g->weights->n_floats; i++)
-        hone_tensor_set_f64(tensor, g->places->ints[i], (double)g->weights->floats[i]);
+        hone_tensor_set_f64(tensor, g->indices->ints[i], (double)g->weights->floats[i]);
     return onnx_add_constant(r, tensor, out);
 }
 

@@ -6,10 +6,10 @@
  *   x = 0.0625   e = -2: how many powers of ten above 1 it reaches
  *                with 1, 2, 3 digits   0.06, 0.062, 0.0625: the first that is x, so
  *                digits 625, of which there are 3
- *   place        0    1    2    3    4    5
+ *   index        0    1    2    3    4    5
  *   digit       -2   (dot) -1   0    1    2       below the first: '0'
  *
- * All is computed in columns [n, 1], beside places [1, width]. */
+ * All is computed in columns [n, 1], beside indices [1, width]. */
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static hone_status scaled(onnx_reader *r, hone_garg x, hone_garg power, hone_gar
 /* ---- characters ---- */
 
 typedef struct writer {
-    hone_garg places;       /* [1, width], less 1 where there is a sign: [n, width] */
+    hone_garg indices;      /* [1, width], less 1 where there is a sign: [n, width] */
     hone_garg is_negative;  /* [n, 1] */
     hone_garg digits;       /* a whole number */
     hone_garg count, power; /* of its digits; what the first one of them stands for, as of ten */
@@ -81,9 +81,9 @@ static hone_status put(onnx_reader *r, hone_garg is_so, int64_t number, hone_gar
 
 static hone_status begin(onnx_reader *r, int64_t width, writer *w) {
     hone_garg sign;
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, width), 2, 1, &w->places));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, width), 2, 1, &w->indices));
     HONE_TRY(onnx_emit_cast(r, w->is_negative, HONE_DTYPE_I64, &sign));
-    return onnx_emit2(r, "subtract", w->places, sign, &w->places);
+    return onnx_emit2(r, "subtract", w->indices, sign, &w->indices);
 }
 
 /* Digit number `which` of them, as a character; '0' beside them. */
@@ -105,12 +105,12 @@ static hone_status digit_at(onnx_reader *r, const writer *w, hone_garg which, ho
     return onnx_with_scalar(r, "add", *out, '0', out);
 }
 
-/* Nothing from place `length` on, a sign in front where there is one; bytes. */
+/* Nothing from index `length` on, a sign in front where there is one; bytes. */
 static hone_status end(onnx_reader *r, const writer *w, hone_garg length, hone_garg *io) {
     hone_garg is_inside, is_before;
-    HONE_TRY(onnx_emit2(r, "less", w->places, length, &is_inside));
+    HONE_TRY(onnx_emit2(r, "less", w->indices, length, &is_inside));
     HONE_TRY(keep(r, is_inside, io));
-    HONE_TRY(onnx_with_scalar(r, "less", w->places, 0, &is_before));
+    HONE_TRY(onnx_with_scalar(r, "less", w->indices, 0, &is_before));
     HONE_TRY(put(r, is_before, '-', io));
     return onnx_emit_cast(r, *io, HONE_DTYPE_U8, io);
 }
@@ -132,7 +132,7 @@ static hone_status write_whole(onnx_reader *r, hone_garg x, bool is_signed, hone
     HONE_TRY(onnx_emit_along(r, "sum", reached, -1, &w.count));
     HONE_TRY(onnx_with_scalar(r, "maximum", w.count, 1, &w.count));
     HONE_TRY(begin(r, WHOLE_DIGITS + 1, &w));
-    HONE_TRY(digit_at(r, &w, w.places, out));
+    HONE_TRY(digit_at(r, &w, w.indices, out));
     return end(r, &w, w.count, out);
 }
 
@@ -193,12 +193,12 @@ static hone_status write_plain(onnx_reader *r, const writer *w, hone_garg *out,
     HONE_TRY(onnx_with_scalar(r, "minimum", w->power, 0, &shift));
     HONE_TRY(onnx_with_scalar(r, "maximum", w->power, 0, &dot));
     HONE_TRY(onnx_with_scalar(r, "add", dot, 1, &dot));
-    HONE_TRY(onnx_emit2(r, "greater", w->places, dot, &is_behind));
+    HONE_TRY(onnx_emit2(r, "greater", w->indices, dot, &is_behind));
     HONE_TRY(onnx_emit_cast(r, is_behind, HONE_DTYPE_I64, &is_behind));
-    HONE_TRY(onnx_emit2(r, "subtract", w->places, is_behind, &which));
+    HONE_TRY(onnx_emit2(r, "subtract", w->indices, is_behind, &which));
     HONE_TRY(onnx_emit2(r, "add", which, shift, &which));
     HONE_TRY(digit_at(r, w, which, out));
-    HONE_TRY(onnx_emit2(r, "equal", w->places, dot, &is_dot));
+    HONE_TRY(onnx_emit2(r, "equal", w->indices, dot, &is_dot));
     HONE_TRY(put(r, is_dot, '.', out));
     HONE_TRY(onnx_emit2(r, "subtract", w->count, shift, out_length));
     HONE_TRY(onnx_with_scalar(r, "add", dot, 1, &most));
@@ -206,11 +206,11 @@ static hone_status write_plain(onnx_reader *r, const writer *w, hone_garg *out,
     return onnx_with_scalar(r, "add", *out_length, 1, out_length);
 }
 
-/* Place `at` behind the mantissa of the character: its truths. */
+/* Index `at` behind the mantissa of the character: its truths. */
 static hone_status is_at(onnx_reader *r, const writer *w, hone_garg mantissa, int64_t at,
                          hone_garg *out) {
     HONE_TRY(onnx_with_scalar(r, "add", mantissa, (double)at, &mantissa));
-    return onnx_emit2(r, "equal", w->places, mantissa, out);
+    return onnx_emit2(r, "equal", w->indices, mantissa, out);
 }
 
 /* "6.25e-05", "1e+16" */
@@ -220,11 +220,11 @@ static hone_status write_power(onnx_reader *r, const writer *w, hone_garg *out,
     HONE_TRY(onnx_with_scalar(r, "greater", w->count, 1, &is_it));
     HONE_TRY(onnx_emit_cast(r, is_it, HONE_DTYPE_I64, &mantissa));
     HONE_TRY(onnx_emit2(r, "add", mantissa, w->count, &mantissa));
-    HONE_TRY(onnx_with_scalar(r, "greater", w->places, 1, &is_behind));
+    HONE_TRY(onnx_with_scalar(r, "greater", w->indices, 1, &is_behind));
     HONE_TRY(onnx_emit_cast(r, is_behind, HONE_DTYPE_I64, &is_behind));
-    HONE_TRY(onnx_emit2(r, "subtract", w->places, is_behind, &which));
+    HONE_TRY(onnx_emit2(r, "subtract", w->indices, is_behind, &which));
     HONE_TRY(digit_at(r, w, which, out));
-    HONE_TRY(onnx_with_scalar(r, "equal", w->places, 1, &is_it));
+    HONE_TRY(onnx_with_scalar(r, "equal", w->indices, 1, &is_it));
     HONE_TRY(put(r, is_it, '.', out));
     HONE_TRY(is_at(r, w, mantissa, 0, &is_it));
     HONE_TRY(put(r, is_it, 'e', out));
@@ -249,7 +249,7 @@ static hone_status put_word(onnx_reader *r, const writer *w, hone_garg is_so, co
                             hone_garg *io, hone_garg *length) {
     for (int64_t i = 0; i < 3; i++) {
         hone_garg is_it;
-        HONE_TRY(onnx_with_scalar(r, "equal", w->places, (double)i, &is_it));
+        HONE_TRY(onnx_with_scalar(r, "equal", w->indices, (double)i, &is_it));
         HONE_TRY(onnx_emit2(r, "logical_and", is_it, is_so, &is_it));
         HONE_TRY(put(r, is_it, word[i], io));
     }

@@ -98,7 +98,7 @@ static hone_status convert_regex(onnx_reader *r, hone_garg *out) {
 typedef struct splitter {
     const ProtobufCBinaryData *delimiter; /* NULL: blanks */
     int64_t most;                         /* splits; -1: all */
-    hone_garg bytes, lengths, places;     /* [rows, width], [rows, 1], [1, width] */
+    hone_garg bytes, lengths, indices;    /* [rows, width], [rows, 1], [1, width] */
     const hone_expr *width;
     hone_garg begins, ends; /* how many up to each byte, [rows, width] */
     hone_garg count;        /* of parts, [rows, 1] */
@@ -155,12 +155,12 @@ static hone_status are_blanks(onnx_reader *r, hone_garg bytes, hone_garg *out) {
 
 /* The truths of the byte before; of the first: false. */
 static hone_status one_later(onnx_reader *r, const splitter *s, hone_garg truths, hone_garg *out) {
-    hone_garg places, is_inside;
-    HONE_TRY(onnx_places(r, s->width, 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "subtract", places, 1, &places));
-    HONE_TRY(onnx_with_scalar(r, "maximum", places, 0, &places));
-    HONE_TRY(onnx_emit_take(r, truths, places, 1, out));
-    HONE_TRY(onnx_with_scalar(r, "greater", s->places, 0, &is_inside));
+    hone_garg indices, is_inside;
+    HONE_TRY(onnx_indices(r, s->width, 1, 0, &indices));
+    HONE_TRY(onnx_with_scalar(r, "subtract", indices, 1, &indices));
+    HONE_TRY(onnx_with_scalar(r, "maximum", indices, 0, &indices));
+    HONE_TRY(onnx_emit_take(r, truths, indices, 1, out));
+    HONE_TRY(onnx_with_scalar(r, "greater", s->indices, 0, &is_inside));
     return onnx_emit2(r, "logical_and", *out, is_inside, out);
 }
 
@@ -203,7 +203,7 @@ static hone_status most_parts(onnx_reader *r, const splitter *s, const hone_expr
 
 /* How many bytes there are at which fewer than `limit` of them were: where number `limit` is, or
  * the width. limit: [1, parts, 1]; [rows, parts, 1]. */
-static hone_status place_of_number(onnx_reader *r, hone_garg counts, hone_garg limit,
+static hone_status index_of_number(onnx_reader *r, hone_garg counts, hone_garg limit,
                                    hone_garg *out) {
     hone_attr middle = {"axis", HONE_VALUE_OF_INT(1)};
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &counts, 1, &middle, &counts));
@@ -218,10 +218,10 @@ static hone_status edges_of_matches(onnx_reader *r, const splitter *s, hone_garg
     hone_garg is_later, zero;
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
     HONE_TRY(onnx_with_scalar(r, "greater", t, 0, &is_later));
-    HONE_TRY(place_of_number(r, s->begins, t, begin));
+    HONE_TRY(index_of_number(r, s->begins, t, begin));
     HONE_TRY(onnx_with_scalar(r, "add", *begin, 1, begin));
     HONE_TRY(onnx_emit_where(r, is_later, *begin, zero, begin));
-    HONE_TRY(place_of_number(r, s->ends, next, end));
+    HONE_TRY(index_of_number(r, s->ends, next, end));
     return onnx_with_scalar(r, "subtract", *end, (double)s->delimiter->len - 1, end);
 }
 
@@ -239,8 +239,8 @@ static hone_status edges_of_parts(onnx_reader *r, const splitter *s, hone_garg t
         HONE_TRY(onnx_emit(r, "expand_dims", 1, &count, 1, &middle, &count));
         HONE_TRY(onnx_emit2(r, "equal", next, count, &is_last));
     } else {
-        HONE_TRY(place_of_number(r, s->begins, next, begin));
-        HONE_TRY(place_of_number(r, s->ends, next, end));
+        HONE_TRY(index_of_number(r, s->begins, next, begin));
+        HONE_TRY(index_of_number(r, s->ends, next, end));
         if (s->most < 0) return HONE_OK;
         HONE_TRY(onnx_with_scalar(r, "equal", t, (double)s->most, &is_last));
     }
@@ -253,9 +253,9 @@ static hone_status cut_parts(onnx_reader *r, const splitter *s, const hone_expr 
     hone_garg t, begin, end, at, is_inside, is_part, args[2] = {s->bytes}, zero, count = s->count;
     const hone_sinfo *info;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)}, middle = {"axis", HONE_VALUE_OF_INT(1)};
-    HONE_TRY(onnx_places(r, parts, 3, 1, &t));
+    HONE_TRY(onnx_indices(r, parts, 3, 1, &t));
     HONE_TRY(edges_of_parts(r, s, t, &begin, &end));
-    HONE_TRY(onnx_emit2(r, "add", begin, s->places, &at));
+    HONE_TRY(onnx_emit2(r, "add", begin, s->indices, &at));
     HONE_TRY(onnx_emit2(r, "less", at, end, &is_inside));
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &count, 1, &middle, &count));
     HONE_TRY(onnx_emit2(r, "less", t, count, &is_part));
@@ -290,7 +290,7 @@ static hone_status read_splitter(onnx_reader *r, splitter *s) {
     HONE_TRY(onnx_info(r, &s->bytes, &info));
     s->width = info->shape[1];
     HONE_TRY(onnx_text_lengths(r, s->bytes, &s->lengths));
-    return onnx_places(r, s->width, 2, 1, &s->places);
+    return onnx_indices(r, s->width, 2, 1, &s->indices);
 }
 
 static hone_status convert_split(onnx_reader *r, hone_garg *out) {

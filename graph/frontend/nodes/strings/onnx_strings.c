@@ -153,18 +153,18 @@ static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
 
 /* ---- StringConcat ---- */
 
-/* What lies at place p of the result: byte p of the first string, or the one as far behind its end
+/* What lies at index p of the result: byte p of the first string, or the one as far behind its end
  * in the second. Both are as wide as the result, and lie one behind the other. */
-static hone_status joined_places(onnx_reader *r, hone_garg length, const hone_expr *width,
-                                 hone_garg *out) {
-    hone_garg place, is_first, second, size;
-    HONE_TRY(onnx_places(r, width, 1, 0, &place));
-    HONE_TRY(onnx_emit2(r, "less", place, length, &is_first));
-    HONE_TRY(onnx_emit2(r, "subtract", place, length, &second));
+static hone_status joined_indices(onnx_reader *r, hone_garg length, const hone_expr *width,
+                                  hone_garg *out) {
+    hone_garg index, is_first, second, size;
+    HONE_TRY(onnx_indices(r, width, 1, 0, &index));
+    HONE_TRY(onnx_emit2(r, "less", index, length, &is_first));
+    HONE_TRY(onnx_emit2(r, "subtract", index, length, &second));
     HONE_TRY(onnx_make_ints(r, 1, &width, 0, &size));
     HONE_TRY(onnx_as_tensor(r, &size));
     HONE_TRY(onnx_emit2(r, "add", second, size, &second));
-    return onnx_emit_where(r, is_first, place, second, out);
+    return onnx_emit_where(r, is_first, index, second, out);
 }
 
 /* As great as the other along all axes but the last. */
@@ -200,7 +200,7 @@ static hone_status convert_string_concat(onnx_reader *r, hone_garg *out) {
     HONE_TRY(double_width(r, bytes));
     HONE_TRY(onnx_info(r, &bytes[0], &info));
     HONE_TRY(onnx_text_lengths(r, bytes[0], &length));
-    HONE_TRY(joined_places(r, length, info->shape[info->rank - 1], &args[1]));
+    HONE_TRY(joined_indices(r, length, info->shape[info->rank - 1], &args[1]));
     HONE_TRY(onnx_emit_concat(r, 2, bytes, info->rank - 1, &args[0]));
     HONE_TRY(onnx_emit(r, "gather_elements", 2, args, 1, &last, out));
     return onnx_text_of_bytes(r, *out, out);
@@ -279,7 +279,7 @@ static hone_status convert_normalizer(onnx_reader *r, hone_garg *out) {
         HONE_TRY(keep_one(r, &bytes, &kept));
         HONE_TRY(onnx_emit_chosen(r, kept, -1, &flat));
     } else {
-        HONE_TRY(onnx_places(r, info->shape[info->rank - 1], 1, 0, &flat));
+        HONE_TRY(onnx_indices(r, info->shape[info->rank - 1], 1, 0, &flat));
     }
     HONE_TRY(change_case(r, n.to, &bytes));
     if (info->rank == 2) HONE_TRY(as_row(r, &flat));

@@ -1,4 +1,4 @@
-/* graph/frontend/nodes/onnx_places.c - where the maxima of a pool lie, and putting them back there.
+/* graph/frontend/nodes/onnx_unpool.c - where the maxima of a pool lie, and putting them back there.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static hone_status known_extents(const hone_sinfo *info, uint32_t spatial, int64
         extents[i] = hone_expr_const(info->shape[i + 2]);
         if (extents[i] < 0) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "the places of maxima need known extents; give them with --shape");
+                              "the indices of maxima need known extents; give them with --shape");
         }
         *out_product *= extents[i];
     }
@@ -50,19 +50,19 @@ static bool element_of(const windows *v, int64_t window, int64_t item, bool by_c
     return true;
 }
 
-/* What lies in the padding is another place of the window: the maximum is the same, and where it
+/* What lies in the padding is another index of the window: the maximum is the same, and where it
  * lies first. */
 static void fill_tables(const windows *v, bool by_columns, hone_tensor *elements,
                         hone_tensor *counted) {
     for (int64_t window = 0; window < v->count; window++) {
-        int64_t element = 0, place = 0, first = 0;
-        while (first < v->size && !element_of(v, window, first, by_columns, &element, &place))
+        int64_t element = 0, index = 0, first = 0;
+        while (first < v->size && !element_of(v, window, first, by_columns, &element, &index))
             first++;
         for (int64_t item = 0; item < v->size; item++) {
-            int64_t own_element, own_place, at = window * v->size + item;
-            bool is_inside = element_of(v, window, item, by_columns, &own_element, &own_place);
+            int64_t own_element, own_index, at = window * v->size + item;
+            bool is_inside = element_of(v, window, item, by_columns, &own_element, &own_index);
             hone_tensor_set_i64(elements, at, is_inside ? own_element : element);
-            hone_tensor_set_i64(counted, at, is_inside ? own_place : place);
+            hone_tensor_set_i64(counted, at, is_inside ? own_index : index);
         }
     }
 }
@@ -90,15 +90,15 @@ static hone_status count_images(onnx_reader *r, const hone_sinfo *data, int64_t 
     hone_garg image;
     const hone_expr *images = hone_extent_mul(&r->ir, data->shape[0], data->shape[1]);
     const hone_expr *apart[] = {data->shape[0], data->shape[1], hone_extent_int(&r->ir, 1)};
-    HONE_TRY(onnx_places(r, images, 1, 0, &image));
+    HONE_TRY(onnx_indices(r, images, 1, 0, &image));
     HONE_TRY(onnx_emit_reshape(r, image, 3, apart, &image));
     HONE_TRY(onnx_with_scalar(r, "multiply", image, (double)space, &image));
     return onnx_emit2(r, "add", *io, image, io);
 }
 
-/* The windows' elements beside each other, the first maximum among them, and its place. */
-hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_columns,
-                             hone_garg pooled, hone_garg *out) {
+/* The windows' elements beside each other, the first maximum among them, and its index. */
+hone_status onnx_pool_indices(onnx_reader *r, const onnx_window *w, bool by_columns,
+                              hone_garg pooled, hone_garg *out) {
     const hone_sinfo *data, *info;
     windows v = {.w = w, .size = 1};
     hone_garg elements, counted, first;
@@ -110,7 +110,7 @@ hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_colum
         if (__builtin_mul_overflow(v.size, w->kernel[i], &v.size)) v.size = INT32_MAX;
     }
     if (v.size > MOST_ELEMENTS / (v.count + 1)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the places of maxima of so many windows");
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the indices of maxima of so many windows");
     }
     HONE_TRY(make_tables(r, &v, by_columns, &elements, &counted));
     const hone_expr *flat[] = {data->shape[0], data->shape[1], hone_extent_int(&r->ir, v.space)};
@@ -118,7 +118,7 @@ hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_colum
     HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 3, flat, out));
     HONE_TRY(onnx_emit_take(r, *out, elements, 2, out));
     HONE_TRY(onnx_emit(r, "argmax", 1, out, 1, &attr, out));
-    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, v.count), 3, 2, &first));
+    HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, v.count), 3, 2, &first));
     HONE_TRY(onnx_with_scalar(r, "multiply", first, (double)v.size, &first));
     HONE_TRY(onnx_emit2(r, "add", *out, first, out));
     HONE_TRY(onnx_emit_take(r, counted, *out, 0, out));
@@ -144,7 +144,7 @@ static hone_status pooled_from(onnx_reader *r, const hone_sinfo *data, const hon
     return HONE_OK;
 }
 
-/* Places count in the shape that was pooled; a larger one has zeros behind it. */
+/* Indices count in the shape that was pooled; a larger one has zeros behind it. */
 static hone_status enlarge(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
                            hone_garg *io) {
     int64_t wanted[HONE_MAX_RANK], widths[2 * HONE_MAX_RANK] = {0};
@@ -185,7 +185,7 @@ static hone_status convert_max_unpool(onnx_reader *r, hone_garg *out) {
     return onnx_has_input(r, 2) ? enlarge(r, rank, shape, out) : HONE_OK;
 }
 
-const onnx_converter onnx_places_converters[] = {
+const onnx_converter onnx_unpool_converters[] = {
     {"MaxUnpool", convert_max_unpool, 2, 3, 1, "kernel_shape pads strides", NULL},
     {0         },
 };

@@ -1,15 +1,15 @@
-/* graph/frontend/reader/onnx_place.c - parts of tensors: places along an axis, what stands there,
+/* graph/frontend/reader/onnx_parts.c - parts of tensors: indices along an axis, what stands there,
  * slices, and tensors joined. */
 #include <string.h>
 
 #include "graph/frontend/reader/onnx_reader.h"
 
-enum { MOST_PLACES = 1 << 28, MOST_FOLDED = 1 << 20 };
+enum { MOST_INDICES = 1 << 28, MOST_FOLDED = 1 << 20 };
 enum { MAX_PARTS = 60 }; /* one kernel takes so many tensors */
 
-/* ---- places along an axis ---- */
+/* ---- indices along an axis ---- */
 
-static hone_status known_places(onnx_reader *r, int64_t count, hone_garg *out) {
+static hone_status known_indices(onnx_reader *r, int64_t count, hone_garg *out) {
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
     for (int64_t i = 0; i < count; i++)
@@ -18,7 +18,7 @@ static hone_status known_places(onnx_reader *r, int64_t count, hone_garg *out) {
 }
 
 /* How many ones are in front of each. */
-static hone_status counted_places(onnx_reader *r, const hone_expr *extent, hone_garg *out) {
+static hone_status counted_indices(onnx_reader *r, const hone_expr *extent, hone_garg *out) {
     hone_garg args[2];
     hone_attr attrs[] = {
         {"axis",      HONE_VALUE_OF_INT(0) },
@@ -30,13 +30,13 @@ static hone_status counted_places(onnx_reader *r, const hone_expr *extent, hone_
     return onnx_emit(r, "cumsum", 1, out, 2, attrs, out);
 }
 
-hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
-                        hone_garg *out) {
+hone_status onnx_indices(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
+                         hone_garg *out) {
     const hone_expr *shape[HONE_MAX_RANK];
     int64_t count = hone_expr_const(extent);
-    if (count > MOST_PLACES) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 places");
+    if (count > MOST_INDICES) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 indices");
     bool is_folded = count >= 0 && count <= MOST_FOLDED; /* else they are made in each call */
-    HONE_TRY(is_folded ? known_places(r, count, out) : counted_places(r, extent, out));
+    HONE_TRY(is_folded ? known_indices(r, count, out) : counted_indices(r, extent, out));
     for (int32_t d = 0; d < rank; d++)
         shape[d] = d == axis ? extent : hone_extent_int(&r->ir, 1);
     return rank == 1 ? HONE_OK : onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
@@ -57,17 +57,17 @@ hone_status onnx_emit_where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone
     return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
-hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
+hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg indices, int64_t axis,
                            hone_garg *out) {
-    hone_garg args[] = {x, places};
+    hone_garg args[] = {x, indices};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
     return onnx_emit(r, "take", 2, args, 1, &attr, out);
 }
 
 hone_status onnx_emit_within(onnx_reader *r, hone_garg x, const hone_expr *extent, hone_garg *out) {
-    hone_garg places;
-    HONE_TRY(onnx_places(r, extent, 1, 0, &places));
-    return onnx_emit_take(r, places, x, 0, out);
+    hone_garg indices;
+    HONE_TRY(onnx_indices(r, extent, 1, 0, &indices));
+    return onnx_emit_take(r, indices, x, 0, out);
 }
 
 hone_status onnx_emit_no_negative(onnx_reader *r, hone_garg x, const hone_expr *extent,
@@ -133,11 +133,11 @@ hone_status onnx_emit_parts(onnx_reader *r, hone_garg x, int32_t axis, uint32_t 
     HONE_TRY(hone_ir_finish(&r->ir));
     HONE_TRY(check_whole(r, axis, sum, &x));
     for (uint32_t i = 0; i < count; i++) {
-        hone_garg places, start;
-        HONE_TRY(onnx_places(r, lengths[i], 1, 0, &places));
+        hone_garg indices, start;
+        HONE_TRY(onnx_indices(r, lengths[i], 1, 0, &indices));
         HONE_TRY(onnx_sizes_tensor(r, 1, &begin, &start));
-        if (i) HONE_TRY(onnx_emit2(r, "add", places, start, &places));
-        HONE_TRY(onnx_emit_take(r, x, places, axis, &out[i]));
+        if (i) HONE_TRY(onnx_emit2(r, "add", indices, start, &indices));
+        HONE_TRY(onnx_emit_take(r, x, indices, axis, &out[i]));
         begin = hone_extent_sum(&r->ir, begin, lengths[i]);
     }
     return hone_ir_finish(&r->ir);
