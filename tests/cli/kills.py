@@ -28,6 +28,21 @@ DATABASES = ("import.db", "merge.db", "recover.db", "tune.db", "farm.db")
 GOES_ON = 10  # seconds that what a tool started may outlive it
 
 
+def descendants(process):
+    """Those that a process has started, and they, and so on; their surroundings may be none."""
+    parents = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as text:
+                parents[int(pid)] = int(text.read().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    found = [process]
+    for one in found:
+        found += [pid for pid, parent in parents.items() if parent == one]
+    return found[1:]
+
+
 class Kills:
     def __init__(self, build, seed):
         self.hone = os.path.join(build, "hone")
@@ -200,7 +215,7 @@ class Kills:
 
     def kill_child(self, verb, process):
         """One of those that the tool has started. False: there is none."""
-        others = [pid for pid in self.processes(self.mark) if pid != process.pid]
+        others = descendants(process.pid)
         if not others or verb == "serve":
             return False
         try:
@@ -221,9 +236,13 @@ class Kills:
         return True
 
     def kill_child_of_farm(self):
-        """An executor of the runner, or what holds it: the runner goes on."""
-        runner = self.farm["runner"].pid
-        others = [pid for pid in self.processes(self.mark_of("runner")) if pid != runner]
+        """An executor of the runner, or what holds it: the runner goes on, once it has begun (one
+        that loses two before it joins says that candidates cannot be run there, and ends)."""
+        with open("runner.log", encoding="utf-8") as log:
+            log.seek(self.said["runner"])
+            if "welcome" not in log.read():
+                return
+        others = descendants(self.farm["runner"].pid)
         if others:
             try:
                 os.kill(self.random.choice(others), signal.SIGKILL)
