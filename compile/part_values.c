@@ -1,10 +1,12 @@
 /* compile/part_values.c - expressions over sizes to the list of values that a model computes. */
 #include "compile/parts.h"
 
+/* An element that is found in two phases is two values: a run may come by one of them alone. */
 static int32_t add(part_plan *plan, hone_mt_value value) {
     for (size_t i = 0; i < plan->values.count; i++) {
         const hone_mt_value *v = &plan->values.data[i];
-        if (v->op == value.op && v->a == value.a && v->b == value.b && v->k == value.k) {
+        if (v->op == value.op && v->a == value.a && v->b == value.b && v->k == value.k &&
+            v->phase == value.phase) {
             return (int32_t)i;
         }
     }
