@@ -337,9 +337,7 @@ static bool is_known(const known_sizes *known, const hone_expr *e) {
 static void note_sizes(known_sizes *known, const hone_sinfo *info) {
     for (int32_t d = 0; info && info->shape && d < info->rank; d++) {
         const hone_expr *e = info->shape[d];
-        bool is_away = hone_expr_is_op(e, HONE_OP_ADD) && hone_expr_is_int(e->args[1]);
         if (!is_known(known, e)) add_size(known, e);
-        if (is_away && !is_known(known, e->args[0])) add_size(known, e->args[0]); /* n + 1 */
     }
 }
 

@@ -561,6 +561,14 @@ static const value_row rows[] = {
         "node Add x,w -> v\nnode ReduceSum v -> u keepdims=0\nnode Add a,u -> t\n"
         "output d\noutput t\nend\nnode Loop k,,b -> y",
         "0,2,5,4", "7"),
+    ROW("what is made in sizes that are found is summed up",
+        "opset 13\ninput x f32 2\nnode Cast x -> k to=7\nconst one f32 = 1\n"
+        "node Expand one,k -> e\nnode ReduceSum e -> y keepdims=0",
+        "3,2", "6"),
+    ROW("also where there are none",
+        "opset 13\ninput x f32 2\nnode Cast x -> k to=7\nconst one f32 = 1\n"
+        "node Expand one,k -> e\nnode ReduceSum e -> y keepdims=0",
+        "0,2", "0"),
 };
 
 int main(void) {
