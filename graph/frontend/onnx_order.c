@@ -41,13 +41,25 @@ static bool defines(const Onnx__GraphProto *graph, const char *name) {
     return false;
 }
 
-/* inside: the graph of node i that the name stands in, or NULL. */
-static hone_status note_use(ordering *o, size_t i, const char *name,
-                            const Onnx__GraphProto *inside) {
+/* A graph of a node, and those around it that are of the same one. */
+typedef struct inner {
+    const Onnx__GraphProto *graph;
+    const struct inner *around;
+} inner;
+
+static bool is_own(const inner *inside, const char *name) {
+    for (; inside; inside = inside->around)
+        if (defines(inside->graph, name)) return true;
+    return false;
+}
+
+/* inside: the graph of node i that the name stands in, or NULL. Looking through graphs is left out
+ * where it cannot tell whether nodes stand in order. */
+static hone_status note_use(ordering *o, size_t i, const char *name, const inner *inside) {
     uint64_t maker;
     if (!name || !name[0] || !hone_strmap_find(&o->makers, name, &maker)) return HONE_OK;
     bool is_late = maker >= i;
-    if (is_late && inside && defines(inside, name)) return HONE_OK;
+    if ((is_late || o->first) && is_own(inside, name)) return HONE_OK;
     o->is_needed |= is_late;
     if (!o->first) return HONE_OK;
     if (!hone_grow(o->arena, (void **)&o->uses, &o->use_capacity, o->use_count, sizeof *o->uses))
@@ -58,15 +70,16 @@ static hone_status note_use(ordering *o, size_t i, const char *name,
 
 /* Nesting is within limits: onnx_check_nesting. */
 static hone_status note_uses(ordering *o, size_t i, const Onnx__NodeProto *node,
-                             const Onnx__GraphProto *inside) {
+                             const inner *inside) {
     for (size_t k = 0; k < node->n_input; k++)
         HONE_TRY(note_use(o, i, node->input[k], inside));
     for (size_t k = 0; k < node->n_attribute; k++) {
         const Onnx__GraphProto *graph = node->attribute[k]->g;
+        const inner own = {graph, inside};
         for (size_t n = 0; graph && n < graph->n_node; n++)
-            HONE_TRY(note_uses(o, i, graph->node[n], graph));
+            HONE_TRY(note_uses(o, i, graph->node[n], &own));
         for (size_t n = 0; graph && n < graph->n_output; n++)
-            HONE_TRY(note_use(o, i, graph->output[n]->name, graph));
+            HONE_TRY(note_use(o, i, graph->output[n]->name, &own));
     }
     return HONE_OK;
 }

@@ -590,6 +590,12 @@ static const value_row rows[] = {
         "node Squeeze g,z -> c\nnode Greater x,h -> g\nconst h f32 1 = 0\nconst z i64 1 = 0\n"
         "node Add x,x -> a",
         "3", "-36"),
+    ROW("whose names are its own, though a node before it makes one like them",
+        "opset 13\ninput x f32 1\nconst h f32 1 = 0\nconst k i64 1 = 0\nnode Sub q,z -> y\n"
+        "node Abs z -> q\nbody then_branch\nnode Mul x,x -> q\nnode Neg q -> u\noutput u\nend\n"
+        "body else_branch\nnode Identity x -> e\noutput e\nend\nnode If c -> z\n"
+        "node Greater x,h -> g\nnode Squeeze g,k -> c",
+        "3", "18"),
 };
 
 int main(void) {
