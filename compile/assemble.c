@@ -98,7 +98,7 @@ static hone_status blame_program(hone_status st) {
     if (names.length) {
         hone_status_free(st);
         st = HONE_ERROR(HONE_CODE_INVALID,
-                        "C text of the program calls what neither it nor the C library has: "
+                        "text of the program calls what neither it nor the C library has: "
                         "undefined %s",
                         hone_str_text(&names));
     }
