@@ -146,12 +146,9 @@ static hone_status schedule_as(parts *p, const part_kernel *k, stand_in as,
 static bool has_sums(const hone_schedule *sch) {
     hone_node_id root = hone_func_root_block(sch->func);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
-        const hone_node *node = hone_func_node(sch->func, n);
-        for (uint32_t a = 0; node->kind == HONE_NODE_BLOCK && a < node->u.block.block->axis_count;
-             a++) {
-            hone_axis_kind kind = node->u.block.block->axes[a].kind;
-            if (kind == HONE_AXIS_REDUCE || kind == HONE_AXIS_SCAN) return true;
-        }
+        bool is_block = hone_func_node(sch->func, n)->kind == HONE_NODE_BLOCK;
+        if (is_block && (hone_nest_has_reduce_axis(sch, n) || hone_nest_has_scan_axis(sch, n)))
+            return true;
     }
     return false;
 }

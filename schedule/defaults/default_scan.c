@@ -11,13 +11,6 @@
 
 enum { VECTORS = 4 }; /* that the lanes of a column are in */
 
-static bool has_scan_axis(const hone_block *block) {
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        if (block->axes[a].kind == HONE_AXIS_SCAN) return true;
-    }
-    return false;
-}
-
 /* The loop feeds spatial axes alone. */
 static bool is_spatial(const hone_default_shape *s, uint32_t at) {
     hone_node_id loop;
@@ -115,7 +108,7 @@ hone_status hone_default_scan(hone_default_nest *n, hone_node_id block, bool *ou
     hone_default_shape s;
     *out_is_done = false;
     if (n->limits->vector_lanes < 2) return HONE_OK;
-    if (!has_scan_axis(hone_func_node(n->sch->func, block)->u.block.block)) return HONE_OK;
+    if (!hone_nest_has_scan_axis(n->sch, block)) return HONE_OK;
     *out_is_done = true;
     bool fits;
     HONE_TRY(hone_default_read_shape(n, block, &s, &fits));

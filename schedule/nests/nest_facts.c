@@ -10,12 +10,20 @@
  * link of which is read twice, they double: they must end. */
 enum { MAX_COPIED_NODES = 128 };
 
-bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block) {
+static bool has_axis(const hone_schedule *sch, hone_node_id block, hone_axis_kind kind) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
     for (uint32_t a = 0; a < inner->axis_count; a++) {
-        if (inner->axes[a].kind == HONE_AXIS_REDUCE) return true;
+        if (inner->axes[a].kind == kind) return true;
     }
     return false;
+}
+
+bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block) {
+    return has_axis(sch, block, HONE_AXIS_REDUCE);
+}
+
+bool hone_nest_has_scan_axis(const hone_schedule *sch, hone_node_id block) {
+    return has_axis(sch, block, HONE_AXIS_SCAN);
 }
 
 /* ---- inlining ---- */

@@ -31,6 +31,8 @@ typedef struct hone_reduction_facts {
 bool hone_nest_reduction(hone_schedule *sch, hone_node_id block, hone_reduction_facts *out);
 /* Some axis of the block is a reduce axis. */
 bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
+/* Some axis of the block runs in order (a running sum). */
+bool hone_nest_has_scan_axis(const hone_schedule *sch, hone_node_id block);
 
 /* Does the block round what it adds up to a short float, step by step? Then a sum in another order
  * is another one. Greatest and least numbers are not rounded. */
