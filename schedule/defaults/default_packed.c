@@ -2,7 +2,8 @@
  * that each step of the sum reads the next vectors of one stream: weights when the model is
  * compiled (lower/signature/split_constants.h); what comes with each call (a transposed matrix,
  * the keys of attention, filters) where no vectors lie along its columns, and its copy costs less
- * than sums along the reduction (default_lanes.c), or vectors along rows of the image.
+ * than sums along the reduction (default_lanes.c), or vectors along rows of the image; and a matrix
+ * that the second cache does not hold where many rows go over it, since its own rows lie far apart.
  *
  *   pack[f / C, c, dy, dx, f % C] = W[f, c, dy, dx]
  *   for f0…, n, y0, x0:
@@ -28,7 +29,9 @@ enum {
     UNROLLED_TAPS = 16,  /* steps of a sum that compilers unroll */
     MANY_REGISTERS = 32, /* of a CPU that multiplies by a number in memory, too */
     FEW_ROWS = 4, /* of a product whose right side, of short floats, is better read where it lies */
-    ROWS_TO_WIDEN = 24 /* for which it is widened in a copy of the run */
+    ROWS_TO_WIDEN = 24,   /* for which it is widened in a copy of the run */
+    ROWS_TO_COPY = 384,   /* for which a right side that is not near is copied, panel by panel */
+    PANELS_PER_THREAD = 4 /* that are packed and used by one thread, so that threads end together */
 };
 
 /* What a step of a sum in lanes takes, beside a product of a tile. */
@@ -68,17 +71,40 @@ static bool lies_along_columns(const hone_packed *p) {
     return sch_stride_in_axis(p->sch, operand_of(p), column, &stride) && stride == 1;
 }
 
-/* An operand of the run that may be worth a copy: bytes, which are summed in fours, floats that are
- * widened, and one along whose columns there are no vectors. */
-static bool may_copy(const hone_packed *p) {
-    return p->together > 1 || hone_packed_is_narrow(p, p->read) || !lies_along_columns(p);
-}
-
-/* ---- how large a tile is ---- */
-
 static int64_t extent_of(const hone_packed *p, int32_t axis) {
     return axis < 0 ? 1 : p->f.extents[axis];
 }
+
+/* Rows that go over the same elements of the operand, along whatever axes. */
+static double rows_of_operand(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    double rows = 1;
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        int64_t stride;
+        if (!p->f.is_spatial[a] || a == p->column) continue;
+        if (sch_stride_in_axis(p->sch, operand_of(p), block->axes[a].var, &stride) && stride == 0)
+            rows *= (double)p->f.extents[a];
+    }
+    return rows;
+}
+
+/* What each of its rows reads is more than the second cache holds, and comes from beyond it in
+ * lines that lie far apart, many times: a copy of a panel stays near. */
+static bool is_far_and_used_often(const hone_default_nest *n, const hone_packed *p) {
+    double bytes =
+        (double)p->f.reduce * (double)extent_of(p, (int32_t)p->column) * p->f.element_bits / 8;
+    return n->limits->l2_bytes > 0 && bytes >= (double)n->limits->l2_bytes &&
+           rows_of_operand(p) >= ROWS_TO_COPY;
+}
+
+/* An operand of the run that may be worth a copy: bytes, which are summed in fours, floats that are
+ * widened, one along whose columns there are no vectors, and one that is far. */
+static bool may_copy(const hone_default_nest *n, const hone_packed *p) {
+    return p->together > 1 || hone_packed_is_narrow(p, p->read) || !lies_along_columns(p) ||
+           is_far_and_used_often(n, p);
+}
+
+/* ---- how large a tile is ---- */
 
 /* What it takes to turn a tile on its way out: squares of a register's width, however full, each of
  * which is loaded, turned in log2(lanes) rounds of shuffles, and stored. */
@@ -274,7 +300,7 @@ static bool pays(const hone_default_nest *n, const way *w) {
     if (w->p.is_turned) return w->time < plain_time(n, &w->p);
     if (hone_packed_is_narrow(&w->p, w->p.read) && lies_along_columns(&w->p))
         return has_rows(&w->p, is_constant ? FEW_ROWS : ROWS_TO_WIDEN);
-    if (is_constant) return true;
+    if (is_constant || lies_along_columns(&w->p)) return true; /* the latter is far */
     return w->time + copying_time(n, &w->p) < lanes_time(n, &w->p);
 }
 
@@ -284,7 +310,7 @@ static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
     for (int is_turned = 0; is_turned < 2; is_turned++) {
         way w = {.time = HUGE_VAL};
         if (!hone_packed_find(n->sch, node, is_turned, true, &w.p)) continue;
-        if (!reads_constant(n, &w.p) && !may_copy(&w.p)) continue;
+        if (!reads_constant(n, &w.p) && !may_copy(n, &w.p)) continue;
         w.p.last_sum = hone_packed_longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
@@ -301,6 +327,10 @@ static double traffic(const hone_default_nest *n, int64_t bytes, int64_t times) 
     return (double)bytes * (bytes * 2 > n->limits->l2_bytes ? (double)times : 1);
 }
 
+static int64_t panels_of(const hone_packed *p) {
+    return (extent_of(p, (int32_t)p->column) + p->columns - 1) / p->columns;
+}
+
 /* Whether all panels are gone over for each row of tiles, rather than all rows for each panel. */
 static bool puts_rows_first(const hone_default_nest *n, const way *w) {
     const hone_packed *p = &w->p;
@@ -315,9 +345,17 @@ static bool puts_rows_first(const hone_default_nest *n, const way *w) {
         strips *= (int32_t)a == p->outer_row ? (p->f.extents[a] + w->outer_rows - 1) / w->outer_rows
                                              : p->f.extents[a];
     }
-    int64_t panels = (extent_of(p, (int32_t)p->column) + p->columns - 1) / p->columns;
+    int64_t panels = panels_of(p);
     return traffic(n, weights, strips) + (double)others <
            traffic(n, others, panels) + (double)weights;
+}
+
+/* Whether a panel of what comes with the call is packed when its turn comes, not all in front. */
+static bool packs_by_panel(const hone_default_nest *n, const hone_packed *p, bool rows_first) {
+    if (rows_first || reads_constant(n, p)) return false;
+    if (p->together > 1 || p->is_turned) return true;
+    return lies_along_columns(p) && !hone_packed_is_narrow(p, p->read) &&
+           panels_of(p) >= PANELS_PER_THREAD * (int64_t)n->limits->threads;
 }
 
 /* Decisions that are made: a search goes on from them. */
@@ -333,7 +371,7 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     hone_packed_copy copy;
     hone_packed_places at;
     hone_rv epilogue;
-    bool is_constant = reads_constant(n, p);
+    bool by_panel = packs_by_panel(n, p, rows_first);
     p->block = n->block;
     HONE_TRY(hone_packed_widen_shared(p));
     HONE_TRY(hone_packed_cache_tile(p, &epilogue));
@@ -347,7 +385,6 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
         HONE_TRY(hone_packed_take_padding(n->sch, p->block, &n->facts));
     HONE_TRY(hone_sch_unroll(n->sch, at.row));
     if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(n->sch, at.outer_row));
-    bool by_panel = (p->together > 1 || p->is_turned) && !rows_first && !is_constant;
     return by_panel ? hone_packed_pack_panel(p, &copy, &at) : hone_packed_pack_all(p, &copy);
 }
 

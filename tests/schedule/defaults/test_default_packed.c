@@ -10,7 +10,7 @@
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 
-enum { PRODUCTS = 60, MAX_ROOT = 16, CONVOLUTION_AXES = 7 };
+enum { PRODUCTS = 60, TALL_PRODUCTS = 10, MAX_ROOT = 16, CONVOLUTION_AXES = 7 };
 
 static const hone_default_limits machines[] = {
     {.threads = 1,
@@ -255,9 +255,9 @@ static bool is_right(const hone_func *func, const hone_default_limits *limits, u
 
 /* A third of them at least have their weights laid out, or images that become rows: groups and
  * single rows do not. */
-static void check_random(void (*print)(hone_rng *, hone_str *)) {
+static void check_random(void (*print)(hone_rng *, hone_str *), uint64_t products) {
     enum { SHARE = 3 };
-    uint64_t count = hone_test_count(PRODUCTS), first = hone_test_seed(0);
+    uint64_t count = hone_test_count(products), first = hone_test_seed(0);
     int packed = 0, tried = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         hone_rng rng = hone_rng_from_seed(seed);
@@ -276,31 +276,55 @@ static void check_random(void (*print)(hone_rng *, hone_str *)) {
 
 static void convolutions_are_right(void **state) {
     (void)state;
-    check_random(print_convolution);
+    check_random(print_convolution, PRODUCTS);
 }
 
 static void convolutions_of_one_tap_are_right(void **state) {
     (void)state;
-    check_random(print_pointwise);
+    check_random(print_pointwise, PRODUCTS);
 }
 
 static void products_are_right(void **state) {
     (void)state;
-    check_random(print_product);
+    check_random(print_product, PRODUCTS);
+}
+
+/* So many rows go over W that it is copied where it is far, which it is for two of the machines:
+ * in panels, or as a whole for eight threads; once for each of a batch. */
+static void print_tall_product(hone_rng *rng, hone_str *text) {
+    bool is_batched = between(rng, 0, 1);
+    hone_str_printf(text,
+                    "B, M, N, K = %d, %d, %d, %d\n"
+                    "@T.prim_func\n"
+                    "def main(X: T.Buffer((B, M, K), \"float32\"), W: T.Buffer((%sK, N), "
+                    "\"float32\"), Y: T.Buffer((B, M, N), \"float32\")):\n"
+                    "    for b, i, j, k in T.grid(B, M, N, K):\n"
+                    "        with T.block(\"matmul\"):\n"
+                    "            vb, vi, vj, vk = T.axis.remap(\"SSSR\", [b, i, j, k])\n"
+                    "            with T.init():\n"
+                    "                Y[vb, vi, vj] = T.float32(0)\n"
+                    "            Y[vb, vi, vj] += X[vb, vi, vk] * W[%svk, vj]\n",
+                    between(rng, 1, 2), between(rng, 384, 400), between(rng, 65, 150),
+                    between(rng, 17, 23), is_batched ? "B, " : "", is_batched ? "vb, " : "");
+}
+
+static void tall_products_are_right(void **state) {
+    (void)state;
+    check_random(print_tall_product, TALL_PRODUCTS);
 }
 
 static void products_of_bytes_are_right(void **state) {
     (void)state;
-    check_random(print_bytes);
+    check_random(print_bytes, PRODUCTS);
 }
 
 static void convolutions_of_bytes_are_right(void **state) {
     (void)state;
-    check_random(print_convolution_of_bytes);
+    check_random(print_convolution_of_bytes, PRODUCTS);
 }
 
-/* X has so many rows; W is transposed, or not, and constant as the mask says. */
-static int packed_of(int rows, bool is_turned, uint64_t constants) {
+/* X has so many rows; W, of 10 KB, is transposed, or not, and constant as the mask says. */
+static int packed_of(int rows, bool is_turned, uint64_t constants, int64_t l2_bytes) {
     hone_default_limits limits = machines[2];
     hone_str text = {0};
     hone_module *module = NULL;
@@ -319,6 +343,7 @@ static int packed_of(int rows, bool is_turned, uint64_t constants) {
     const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
     int packed = 0;
     limits.constants = constants;
+    limits.l2_bytes = l2_bytes;
     bool is_good = is_right(func, &limits, 1, &packed);
     hone_module_release(module);
     hone_str_deinit(&text);
@@ -326,27 +351,32 @@ static int packed_of(int rows, bool is_turned, uint64_t constants) {
     return packed;
 }
 
-/* W is laid out where it is constant; at run time where no vectors lie along its columns and there
- * are rows enough to pay for the copy. */
+/* W is laid out where it is constant; at run time where no vectors lie along its columns, or the
+ * second cache does not hold it, and there are rows enough to pay for the copy. */
 static void copies_are_made_where_they_pay(void **state) {
     (void)state;
     static const struct {
         int rows;
         bool is_turned;
         uint64_t constants;
+        int64_t l2_bytes;
         int packed;
     } cases[] = {
-        {24, false, 0, 0},
-        {24, false, 1, 0},
-        {24, false, 2, 1},
-        {3,  false, 2, 1},
-        {24, true,  0, 1},
-        {24, true,  1, 1},
-        {3,  true,  0, 0},
-        {3,  true,  2, 1},
+        {24,  false, 0, 1 << 20, 0},
+        {24,  false, 1, 1 << 20, 0},
+        {24,  false, 2, 1 << 20, 1},
+        {3,   false, 2, 1 << 20, 1},
+        {24,  true,  0, 1 << 20, 1},
+        {24,  true,  1, 1 << 20, 1},
+        {3,   true,  0, 1 << 20, 0},
+        {3,   true,  2, 1 << 20, 1},
+        {400, false, 0, 1 << 20, 0},
+        {400, false, 0, 1 << 13, 1},
+        {100, false, 0, 1 << 13, 0},
     };
     for (size_t i = 0; i < HONE_COUNT(cases); i++) {
-        int packed = packed_of(cases[i].rows, cases[i].is_turned, cases[i].constants);
+        int packed =
+            packed_of(cases[i].rows, cases[i].is_turned, cases[i].constants, cases[i].l2_bytes);
         if (packed != cases[i].packed) fail_msg("case %zu: %d", i, packed);
     }
 }
@@ -639,6 +669,7 @@ int main(void) {
         cmocka_unit_test(images_of_one_tap_are_one_row),
         cmocka_unit_test(thin_paddings_are_not_copied),
         cmocka_unit_test(products_are_right),
+        cmocka_unit_test(tall_products_are_right),
         cmocka_unit_test(products_of_bytes_are_right),
         cmocka_unit_test(convolutions_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
