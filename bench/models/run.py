@@ -3,12 +3,13 @@
 
     python bench/models/run.py [--build build/release]… [--threads N] [--batch N] [--unnamed]
                                [--db FILE] [--target TARGET] [--rounds N] [--cpu-time]
-                               [--json FILE] [--keep DIR] [MODEL …]
+                               [--openvino] [--json FILE] [--keep DIR] [MODEL …]
 
 A row is a model compiled by one build: least times of both, and the median of the ratios of turns.
 Several builds take turns with each other, too. The results are compared first. --unnamed leaves the size of the batch open, in Hone and in onnxruntime.
---cpu-time, for one thread, counts what the thread runs: on a busy machine. --keep leaves the models
-there. Wants onnxruntime and onnx (`scripts/peers onnxruntime`).
+--cpu-time, for one thread, counts what the thread runs: on a busy machine. --openvino times OpenVINO in
+float32 as well, whose threads are not the caller's: by the clock. --keep leaves the models there. Wants
+onnxruntime and onnx (`scripts/peers onnxruntime openvino`).
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ import nets
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 AT_LEAST_S, WORST = 0.02, 2e-3
+PEERS = ("onnxruntime", "openvino")
 PAUSE_S = 0.1  # until threads that wait for the next call of another work sleep
 
 
@@ -41,9 +43,13 @@ def arguments():
     parser.add_argument("--target")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--cpu-time", action="store_true")
+    parser.add_argument("--openvino", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--keep")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.openvino and given.cpu_time:
+        parser.error("--openvino runs in threads of its own, whose time --cpu-time does not see")
+    return given
 
 
 def session_of(path, threads):
@@ -51,6 +57,16 @@ def session_of(path, threads):
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def openvino_of(path, feed, threads):
+    """A call of OpenVINO, in float32 on CPUs that have bfloat16, too."""
+    import openvino
+    model = openvino.Core().compile_model(path, "CPU", {
+        "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
+        "PERFORMANCE_HINT": "LATENCY"})
+    request = model.create_infer_request()
+    return lambda: request.infer(feed, share_inputs=True, share_outputs=True)
 
 
 def compiled(path, build, given):
@@ -120,25 +136,33 @@ def measure(name, given, folder):
             sys.exit(f"models: '{name}' of {build} differs from onnxruntime by {difference:g}")
     clock = time.thread_time if given.cpu_time else time.perf_counter
     works = [s.call.run for s in subjects] + [lambda: session.run(None, feed)]
+    works += [openvino_of(path, feed, given.threads)] if given.openvino else []
     times = in_turns(works, given.rounds, clock)
+    peers = times[len(subjects):]
     return [{"work": name, "build": build, "threads": given.threads, "batch": given.batch,
              "is_named": not given.unnamed, "hone_ms": ours.min() * 1e3,
-             "onnxruntime_ms": times[-1].min() * 1e3, "ratio": float(numpy.median(ours / times[-1])),
-             "ratio_of_least": float(ours.min() / times[-1].min())}
+             **{f"{peer}_ms": of_peer.min() * 1e3 for peer, of_peer in zip(PEERS, peers)},
+             "ratio": float(numpy.median(ours / peers[0])),
+             "ratio_of_least": float(ours.min() / peers[0].min()),
+             "ratio_of_fastest": float(numpy.median(ours / min(peers, key=numpy.median)))}
             for build, ours in zip(given.build, times)]
 
 
 def print_row(row):
-    print("{work:12} {hone_ms:9.3f} ms, onnxruntime {onnxruntime_ms:9.3f} ms, time over it {ratio:.2f} "
-          "(of least times {ratio_of_least:.2f})  {build}".format(**row), flush=True)
+    beside = f", OpenVINO {row['openvino_ms']:9.3f} ms" if "openvino_ms" in row else ""
+    fastest = f", over the faster {row['ratio_of_fastest']:.2f}" if beside else ""
+    print("{work:12} {hone_ms:9.3f} ms, onnxruntime {onnxruntime_ms:9.3f} ms".format(**row) + beside +
+          ", time over onnxruntime's {ratio:.2f} (of least times {ratio_of_least:.2f})".format(**row) +
+          f"{fastest}  {row['build']}", flush=True)
 
 
 def print_means(rows, builds):
     for build in builds:
         logs = [[math.log(r[key]) for r in rows if r["build"] == build]
-                for key in ("ratio", "ratio_of_least")]
+                for key in ("ratio", "ratio_of_least", "ratio_of_fastest")]
         means = [math.exp(sum(part) / len(part)) for part in logs]
-        print(f"geometric mean {means[0]:.3f} (of least times {means[1]:.3f})  {build}")
+        fastest = f", over the fastest {means[2]:.3f}" if any("openvino_ms" in r for r in rows) else ""
+        print(f"geometric mean {means[0]:.3f} (of least times {means[1]:.3f}){fastest}  {build}")
 
 
 def settle(given):
