@@ -76,6 +76,20 @@ static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *pro
     return onnx_define(r, proto->name, arg);
 }
 
+/* Its name is that of its values. */
+static hone_status read_sparse(onnx_reader *r, const Onnx__SparseTensorProto *proto, size_t index) {
+    const char *name = proto->values ? proto->values->name : NULL;
+    hone_tensor *tensor;
+    hone_garg arg;
+    if (!name || !name[0])
+        return HONE_ERROR(HONE_CODE_INVALID, "sparse initializer %zu has no name", index);
+    hone_status st = onnx_unpack_sparse(r, proto, r->directory, &tensor);
+    if (!st) st = replace_initializer(r, name, &tensor);
+    if (st) return hone_status_annotate(st, "sparse initializer '%s'", name);
+    HONE_TRY(onnx_add_constant(r, tensor, &arg));
+    return onnx_define(r, name, arg);
+}
+
 /* ---- nodes ---- */
 
 const char *onnx_node_name(const Onnx__NodeProto *node) {
@@ -404,12 +418,10 @@ static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
 static hone_status read_initializers(onnx_reader *r, const Onnx__GraphProto *graph) {
     if (graph->n_node > MAX_NODES)
         return HONE_ERROR(HONE_CODE_INVALID, "more than %d nodes", MAX_NODES);
-    if (graph->n_sparse_initializer) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "sparse initializers are not implemented");
-    }
-    for (size_t i = 0; i < graph->n_initializer; i++) {
+    for (size_t i = 0; i < graph->n_initializer; i++)
         HONE_TRY(read_initializer(r, graph->initializer[i], i));
-    }
+    for (size_t i = 0; i < graph->n_sparse_initializer; i++)
+        HONE_TRY(read_sparse(r, graph->sparse_initializer[i], i));
     return HONE_OK;
 }
 

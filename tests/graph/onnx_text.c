@@ -170,6 +170,44 @@ static void encode_const(char *rest, hone_str *graph) {
     put_message(graph, 5, &proto);
 }
 
+/* A vector of numbers in a TensorProto, which is field `field`. */
+static void encode_numbers(size_t row, const char *name, const char *text, unsigned field,
+                           hone_str *out) {
+    hone_str proto = {0};
+    int64_t count = *text != 0;
+    for (const char *c = text; *c; c++)
+        count += *c == ',';
+    hone_tensor *tensor;
+    HONE_ASSERT_OK(hone_tensor_create(types[row].dtype, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++) {
+        onnx_text_number(tensor, i, text);
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    put_int(&proto, 1, count);
+    put_int(&proto, 2, types[row].type);
+    if (name) put_text(&proto, 8, name);
+    put_bytes(&proto, 9, tensor->data, hone_tensor_bytes(tensor));
+    hone_tensor_destroy(tensor);
+    put_message(out, field, &proto);
+}
+
+/* sparse NAME TYPE DIMS = INDICES = VALUES */
+static void encode_sparse(char *rest, hone_str *graph) {
+    hone_str proto = {0};
+    const char *name = next_word(&rest);
+    size_t row = type_row(next_word(&rest));
+    char *dims = (char *)(uintptr_t)next_word(&rest);
+    assert_string_equal(next_word(&rest), "=");
+    const char *indices = next_word(&rest);
+    assert_string_equal(next_word(&rest), "=");
+    encode_numbers(row, name, next_word(&rest), 1, &proto);
+    encode_numbers(type_row("i64"), NULL, indices, 2, &proto);
+    for (char *item; (item = next_item(&dims)) != NULL;)
+        put_int(&proto, 3, strtoll(item, NULL, 10));
+    put_message(graph, 15, &proto);
+}
+
 /* external NAME TYPE DIMS LOCATION OFFSET LENGTH: the data lies in another file. */
 static void encode_external(char *rest, hone_str *graph) {
     static const char *const keys[] = {"location", "offset", "length"};
@@ -363,6 +401,8 @@ void onnx_text_encode(const char *text, hone_str *out) {
             encode_value_info(rest, 12, strchr(rest, ' ') != NULL, to);
         else if (strcmp(word, "const") == 0)
             encode_const(rest, &graph);
+        else if (strcmp(word, "sparse") == 0)
+            encode_sparse(rest, &graph);
         else if (strcmp(word, "external") == 0)
             encode_external(rest, &graph);
         else if (strcmp(word, "node") == 0)

@@ -5,6 +5,7 @@
  *   ir 10                         the version of the format; else 8
  *   input x f32 1,3,N             a name is a symbolic size; '?' has none; '3 is the text
  *   const w f32 2,2 = 1,2,3,4     or "= random", the same numbers in every run
+ *   sparse w f32 2,3 = 0,4 = 5,6  elements by their indices in the whole
  *   external w f32 2,2 w.bin 0 16 data in another file: location, offset, length
  *   node Conv x,w -> y pads=[1,1,1,1] auto_pad='SAME' group=1 alpha=0.5   (a number with a dot is a
  *                                 float, ['a','b'] are strings, [0.5,1.0] floats, {f64:1,2} is a

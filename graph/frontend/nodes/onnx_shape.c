@@ -19,6 +19,11 @@ static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
     if (strcmp(kind, "value") == 0) {
         if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must be a tensor");
         HONE_TRY(onnx_unpack_any(r, attr->t, r->directory, &tensor));
+    } else if (strcmp(kind, "sparse_value") == 0) {
+        if (!attr->sparse_tensor)
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "attribute 'sparse_value' must be a sparse tensor");
+        HONE_TRY(onnx_unpack_sparse(r, attr->sparse_tensor, r->directory, &tensor));
     } else if (strcmp(kind, "value_string") == 0) {
         HONE_TRY(onnx_unpack_strings(1, &attr->s, 0, NULL, &tensor));
     } else if (strcmp(kind, "value_strings") == 0) {
@@ -545,7 +550,7 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
 
 const onnx_converter onnx_shape_converters[] = {
     {"Constant", convert_constant, 0, 0, 1,
-     "value value_float value_floats value_int value_ints value_string value_strings", NULL},
+     "sparse_value value value_float value_floats value_int value_ints value_string value_strings", NULL},
     {"Shape",         convert_shape, 1, 1, 1, "start end", NULL},
     {"Size",         convert_size, 1, 1, 1, "", NULL},
     {"Reshape",      convert_reshape, 1, 2, 1, "allowzero shape", NULL},

@@ -2,6 +2,7 @@
  *
  *   onnx_file.c    bytes → protobuf messages, with limits
  *   onnx_tensor.c  TensorProto → hone_tensor
+ *   onnx_sparse.c  SparseTensorProto → hone_tensor
  *   onnx_attr.c    attributes of a node, checked
  *   onnx_names.c   values by their names in the model
  *   onnx_emit.c, onnx_parts.c
@@ -104,6 +105,9 @@ hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *pr
  * least. UNSUPPORTED where one holds a byte that is 0. */
 hone_status onnx_unpack_strings(size_t count, const ProtobufCBinaryData *strings, uint32_t rank,
                                 const int64_t *shape, hone_tensor **out_tensor);
+/* With all its zeros. UNSUPPORTED where these take more than 2 GiB. */
+hone_status onnx_unpack_sparse(const onnx_reader *r, const Onnx__SparseTensorProto *proto,
+                               const char *directory, hone_tensor **out_tensor);
 bool onnx_is_string_type(int32_t type);
 /* A tensor, or strings so. */
 hone_status onnx_unpack_any(const onnx_reader *r, const Onnx__TensorProto *proto,
