@@ -22,8 +22,11 @@ enum hone_infer_rule {
     HONE_INFER_MATMUL,
     HONE_INFER_LINEAR,
     HONE_INFER_DET,
+    HONE_INFER_INVERSE,
     HONE_INFER_COUPLE,
     HONE_INFER_DESCEND,
+    HONE_INFER_TIME_WARP,
+    HONE_INFER_MURMUR_HASH,
     HONE_INFER_REDUCE,
     HONE_INFER_ARG_REDUCE,
     HONE_INFER_CONV,
@@ -103,8 +106,11 @@ hone_status hone_infer_astype(hone_infer *in);
 hone_status hone_infer_matmul(hone_infer *in);
 hone_status hone_infer_linear(hone_infer *in);
 hone_status hone_infer_det(hone_infer *in);
+hone_status hone_infer_inverse(hone_infer *in);
 hone_status hone_infer_couple(hone_infer *in);
 hone_status hone_infer_descend(hone_infer *in);
+hone_status hone_infer_time_warp(hone_infer *in);
+hone_status hone_infer_murmur_hash(hone_infer *in);
 hone_status hone_infer_reduce(hone_infer *in);
 hone_status hone_infer_arg_reduce(hone_infer *in);
 hone_status hone_infer_conv(hone_infer *in);

@@ -204,6 +204,10 @@ hone_status hone_infer_det(hone_infer *in) {
     return square(in, 2);
 }
 
+hone_status hone_infer_inverse(hone_infer *in) {
+    return square(in, 0);
+}
+
 hone_status hone_infer_couple(hone_infer *in) {
     return square(in, 1);
 }
@@ -225,6 +229,25 @@ hone_status hone_infer_descend(hone_infer *in) {
                                "and roots of int32 in groups");
     const hone_expr *shape[] = {roots->shape[0], x->shape[0], roots->shape[1]};
     return hone_infer_tensor(in, HONE_DTYPE_I32, 3, shape);
+}
+
+/* Costs of rows and columns: the way through them, from behind. */
+hone_status hone_infer_time_warp(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    if (x->rank != 2 || !hone_dtype_is_float(x->dtype))
+        return hone_infer_fail(in, "wants floats of two dimensions");
+    const hone_expr *shape[] = {hone_extent_int(&in->ir, 2),
+                                hone_extent_sum(&in->ir, x->shape[0], x->shape[1])};
+    return hone_infer_tensor(in, HONE_DTYPE_I32, 2, shape);
+}
+
+/* Rows of bytes, and how many of each row count. */
+hone_status hone_infer_murmur_hash(hone_infer *in) {
+    const hone_sinfo *x = in->args[0], *lengths = in->args[1];
+    if (!is_table(x, 2, HONE_DTYPE_U8) || !is_table(lengths, 1, HONE_DTYPE_I64) ||
+        !hone_infer_same_extent(in, x->shape[0], lengths->shape[0]))
+        return hone_infer_fail(in, "wants rows of bytes and a length of int64 for each");
+    return hone_infer_tensor(in, HONE_DTYPE_U32, 1, x->shape);
 }
 
 /* ---- quantised numbers ---- */

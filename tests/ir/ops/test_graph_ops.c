@@ -24,9 +24,9 @@ static const struct exception {
 };
 
 /* Rows of ours, for ONNX, whose programs TVM does not read. */
-static const char *const own[] = {"fmod",      "loop",      "resample", "roi_align",
-                                  "sample_at", "roi_pool",  "det",      "suppress",
-                                  "bitcast",   "automaton", "couple",   "descend"};
+static const char *const own[] = {"fmod",     "loop",    "resample", "roi_align", "sample_at",
+                                  "roi_pool", "det",     "suppress", "bitcast",   "automaton",
+                                  "couple",   "descend", "inverse",  "time_warp", "murmur_hash"};
 
 /* "x indices axis=None mode=fast"; a mark behind an argument is a default. */
 static void print_row(const hone_graph_op *op, hone_str *out) {
