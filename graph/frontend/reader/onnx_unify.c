@@ -101,9 +101,19 @@ hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *
     return cast_changed(r, &left, &right);
 }
 
+/* Sizes that are known tell at once, with the node that wants them. */
+static hone_status check_known(const operand *o, int32_t d, const hone_expr *wanted) {
+    if (!hone_expr_is_int(o->shape[d]) || !hone_expr_is_int(wanted) ||
+        hone_extent_same(o->shape[d], wanted))
+        return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "dimension %d is %lld, must be %lld", (int)d,
+                      (long long)o->shape[d]->u.i, (long long)wanted->u.i);
+}
+
 hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size) {
     operand o;
     HONE_TRY(read_operand(r, io, &o));
+    if (hone_expr_is_int(o.shape[d])) return check_known(&o, d, hone_extent_int(&r->ir, size));
     o.shape[d] = hone_extent_int(&r->ir, size);
     HONE_TRY(hone_ir_finish(&r->ir));
     return cast_operand(r, &o);
@@ -141,6 +151,7 @@ hone_status onnx_demand_shape(onnx_reader *r, hone_garg *io, int32_t rank,
                           o.info->rank, rank);
     for (int32_t d = 0; d < rank; d++) {
         if (are_equal(r, shape[d], o.shape[d])) continue;
+        HONE_TRY(check_known(&o, d, shape[d]));
         o.shape[d] = shape[d];
         o.is_cast = true;
     }
