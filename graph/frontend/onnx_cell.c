@@ -260,19 +260,24 @@ static hone_status choose(const onnx_cell *c, hone_garg is_here, hone_garg yes, 
 
 hone_status onnx_cell_step(onnx_cell_pass *p, hone_garg index, hone_garg taken, hone_garg *out) {
     const onnx_cell *c = p->c;
-    hone_garg h, state = p->c_state, runs;
+    hone_garg h, state = p->c_state, runs, read;
+    if (c->has_attention) HONE_TRY(onnx_cell_attention_take(p, &taken));
     if (c->gates == 4) {
         HONE_TRY(lstm_step(p, taken, &h, &state));
     } else {
         HONE_TRY(c->gates == 3 ? gru_step(p, taken, &h) : rnn_step(p, taken, &h));
     }
     *out = h;
+    if (c->has_attention) HONE_TRY(onnx_cell_attention_read(p, h, &read));
     if (p->lengths.kind != HONE_GARG_NONE) {
         HONE_TRY(onnx_emit2(c->r, "less", index, p->lengths, &runs));
         HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));
         HONE_TRY(choose(c, runs, h, p->h, &h));
         if (c->gates == 4) HONE_TRY(choose(c, runs, state, p->c_state, &state));
+        if (c->has_attention)
+            HONE_TRY(onnx_emit_where(c->r, runs, read, p->attention.state, &read));
     }
+    if (c->has_attention) p->attention.state = read;
     p->h = h;
     p->c_state = state;
     return HONE_OK;

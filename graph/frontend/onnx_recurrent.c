@@ -198,9 +198,11 @@ static hone_status begin_pass(const onnx_cell *c, int64_t d, uint32_t functions,
         .f = c->functions + d * functions,
         .last_gate = none,
         .late = none,
-        .peep = {none, none, none},
-        .last = none
+        .peep = {none,  none, none},
+        .last = none,
+        .attention = { none, none, none, none, none, none, none, none}
     };
+    if (c->has_attention) HONE_TRY(onnx_cell_attention_begin(p, d));
     HONE_TRY(read_lengths(c, &p->lengths));
     HONE_TRY(pick(r, r->inputs[1], d, &weight));
     HONE_TRY(turned(r, weight, &weight));
@@ -258,12 +260,14 @@ static hone_status steps_in_place(const onnx_cell *c, onnx_cell_pass *p, bool is
 /* ---- as a loop ---- */
 
 /* What a pass holds, in the order of the parameters of its function: those that are values. */
-enum { HELD = 11, HELD_STATES = 2 };
+enum { HELD = 19, HELD_STATES = 3 };
 
 static void list_held(onnx_cell_pass *p, hone_garg *held[HELD]) {
-    hone_garg *all[HELD] = {&p->h,         &p->c_state, &p->taken,   &p->weight,
-                            &p->last_gate, &p->late,    &p->peep[0], &p->peep[1],
-                            &p->peep[2],   &p->lengths, &p->last};
+    onnx_cell_attention *a = &p->attention;
+    hone_garg *all[HELD] = {&p->h,         &p->c_state,   &a->state,   &p->taken,   &p->weight,
+                            &p->last_gate, &p->late,      &p->peep[0], &p->peep[1], &p->peep[2],
+                            &p->lengths,   &p->last,      &a->keys,    &a->memory,  &a->is_there,
+                            &a->query,     &a->direction, &a->weight,  &a->layer};
     memcpy(held, all, sizeof all);
 }
 
@@ -297,6 +301,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     HONE_TRY(onnx_cell_step(&inside, index, taken, &results[b->states]));
     results[0] = inside.h;
     if (b->states > 1) results[1] = inside.c_state;
+    if (b->states > 2) results[2] = inside.attention.state;
     *out_results = results;
     *out_count = b->states + 1;
     return HONE_OK;
@@ -343,7 +348,7 @@ static hone_status make_function(const onnx_cell *c, onnx_cell_pass *p, uint32_t
 static hone_status steps_as_loop(const onnx_cell *c, onnx_cell_pass *p, bool is_backwards,
                                  hone_garg *out_all) {
     onnx_reader *r = c->r;
-    uint32_t states = c->gates == 4 ? 2 : 1;
+    uint32_t states = c->has_attention ? 3 : c->gates == 4 ? 2 : 1;
     hone_garg given[HELD], results[HELD_STATES + 1];
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
     onnx_loop loop;
@@ -391,7 +396,7 @@ static hone_status finish(const onnx_cell *c, uint32_t count, hone_garg (*parts)
 }
 
 static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functions,
-                                bool is_quantized, hone_garg *out) {
+                                bool is_quantized, bool has_attention, hone_garg *out) {
     int64_t linear, couples, layout;
     bool is_backwards;
     onnx_cell c = {.r = r, .gates = gates, .is_quantized = is_quantized, .h_input = 5};
@@ -405,6 +410,7 @@ static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functio
     c.couples_gates = couples != 0;
     c.is_batch_first = layout != 0;
     HONE_TRY(read_direction(r, &is_backwards, &c.directions));
+    if (has_attention) HONE_TRY(onnx_cell_attention_split(&c));
     HONE_TRY(read_shapes(r, &c));
     HONE_TRY(onnx_cell_functions(r, functions, &c));
     hone_garg parts[3][2];
@@ -418,21 +424,25 @@ static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functio
 }
 
 static hone_status convert_lstm(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 4, 3, false, out);
+    return convert_cell(r, 4, 3, false, false, out);
+}
+
+static hone_status convert_attention_lstm(onnx_reader *r, hone_garg *out) {
+    return convert_cell(r, 4, 3, false, true, out);
 }
 
 static hone_status convert_quantized_lstm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(lengthen_weight(r, 1, 8));
     HONE_TRY(lengthen_weight(r, 2, 10));
-    return convert_cell(r, 4, 3, true, out);
+    return convert_cell(r, 4, 3, true, false, out);
 }
 
 static hone_status convert_gru(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 3, 2, false, out);
+    return convert_cell(r, 3, 2, false, false, out);
 }
 
 static hone_status convert_rnn(onnx_reader *r, hone_garg *out) {
-    return convert_cell(r, 1, 1, false, out);
+    return convert_cell(r, 1, 1, false, false, out);
 }
 
 #define CELL_ATTRS                                                                                 \
@@ -448,5 +458,7 @@ const onnx_converter onnx_recurrent_converters[] = {
 
 const onnx_converter onnx_quant_recurrent_converters[] = {
     {"DynamicQuantizeLSTM", convert_quantized_lstm, 3, 12, 3, CELL_ATTRS "input_forget", NULL},
+    {"AttnLSTM",                    convert_attention_lstm, 3, 14, 3,
+     "activation_alpha activation_beta activations clip direction hidden_size input_forget", NULL},
     {0                   },
 };

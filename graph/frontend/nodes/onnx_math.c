@@ -560,6 +560,26 @@ static hone_status convert_arg_reduce(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, r->row->target, 1, r->inputs, 2, attrs, out);
 }
 
+/* ---- matrices ---- */
+
+hone_status onnx_make_square(onnx_reader *r, hone_garg *x) {
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_as_tensor(r, x));
+    HONE_TRY(onnx_info(r, x, &info));
+    const int32_t rank = info->rank;
+    if (rank < 2) return HONE_OK; /* which the operator refuses */
+    memcpy(shape, info->shape, (size_t)rank * sizeof *shape);
+    const bool is_known = hone_expr_is_int(shape[rank - 1]);
+    shape[rank - (is_known ? 2 : 1)] = shape[rank - (is_known ? 1 : 2)];
+    return onnx_demand_shape(r, x, rank, shape);
+}
+
+static hone_status convert_det(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_make_square(r, &r->inputs[0]));
+    return onnx_emit1(r, "det", r->inputs[0], out);
+}
+
 #define UNARY(onnx, op)                                                                            \
     { onnx, convert_unary, 1, 1, 1, "", op }
 #define BINARY(onnx, op)                                                                           \
@@ -577,7 +597,7 @@ const onnx_converter onnx_math_converters[] = {
     UNARY("Abs", "abs"),
     UNARY("Neg", "negative"),
     UNARY("Erf", "erf"),
-    UNARY("Det", "det"),
+    {"Det",      convert_det, 1, 1, 1, "", NULL},
     UNARY("Floor", "floor"),
     UNARY("Ceil", "ceil"),
     UNARY("Round", "round"),
@@ -605,29 +625,29 @@ const onnx_converter onnx_math_converters[] = {
     BINARY("And", "logical_and"),
     BINARY("Or", "logical_or"),
     BINARY("Xor", "logical_xor"),
-    {"Max",      convert_extreme, 1, 255, 1, "", "maximum"},
+    {"Max",         convert_extreme, 1, 255, 1, "", "maximum"},
     {"Min",         convert_extreme, 1, 255, 1, "", "minimum"},
-    {"Sum",         convert_sum, 1, 255, 1, "", NULL},
-    {"Mean", convert_mean, 1, 255, 1, "", NULL},
-    {"Mod",      convert_mod, 2, 2, 1, "fmod", NULL},
+    {"Sum",      convert_sum, 1, 255, 1, "", NULL},
+    {"Mean",      convert_mean, 1, 255, 1, "", NULL},
+    {"Mod",         convert_mod, 2, 2, 1, "fmod", NULL},
     {"Pow",         convert_pow, 2, 2, 1, "", NULL},
-    {"Where",         convert_where, 3, 3, 1, "", NULL},
-    {"Identity", convert_identity, 1, 1, 1, "", NULL},
-    {"Clip",      convert_clip, 1, 3, 1, "min max", NULL},
+    {"Where", convert_where, 3, 3, 1, "", NULL},
+    {"Identity",      convert_identity, 1, 1, 1, "", NULL},
+    {"Clip",         convert_clip, 1, 3, 1, "min max", NULL},
     {"LeakyRelu",         convert_leaky_relu, 1, 1, 1, "alpha", NULL},
-    {"PRelu",         convert_prelu, 2, 2, 1, "", NULL},
+    {"PRelu", convert_prelu, 2, 2, 1, "", NULL},
     {"Elu",      convert_elu, 1, 1, 1, "alpha", NULL},
-    {"Selu",     convert_selu, 1, 1, 1, "alpha gamma", NULL},
+    {"Selu",         convert_selu, 1, 1, 1, "alpha gamma", NULL},
     {"HardSigmoid",         convert_hard_sigmoid, 1, 1, 1, "alpha beta", NULL},
-    {"HardSwish",         convert_hard_swish, 1, 1, 1, "", NULL},
-    {"Softplus",      convert_softplus, 1, 1, 1, "", NULL},
-    {"Softsign",      convert_softsign, 1, 1, 1, "", NULL},
+    {"HardSwish",      convert_hard_swish, 1, 1, 1, "", NULL},
+    {"Softplus",     convert_softplus, 1, 1, 1, "", NULL},
+    {"Softsign",         convert_softsign, 1, 1, 1, "", NULL},
     {"ThresholdedRelu",         convert_thresholded_relu, 1, 1, 1, "alpha", NULL},
-    {"Sign",         convert_sign, 1, 1, 1, "", NULL},
+    {"Sign",      convert_sign, 1, 1, 1, "", NULL},
     {"Reciprocal",      convert_reciprocal, 1, 1, 1, "", NULL},
-    {"Gelu",      convert_gelu, 1, 1, 1, "approximate", NULL},
+    {"Gelu",         convert_gelu, 1, 1, 1, "approximate", NULL},
     {"MatMul",         convert_matmul, 2, 2, 1, "", NULL},
-    {"Gemm",         convert_gemm, 2, 3, 1, "alpha beta broadcast transA transB", NULL},
+    {"Gemm",      convert_gemm, 2, 3, 1, "alpha beta broadcast transA transB", NULL},
     REDUCE("ReduceSum", convert_reduce, "sum"),
     REDUCE("ReduceMean", convert_reduce, "mean"),
     REDUCE("ReduceMax", convert_reduce, "max"),
@@ -639,6 +659,6 @@ const onnx_converter onnx_math_converters[] = {
     REDUCE("ReduceLogSum", convert_reduce_log, NULL),
     REDUCE("ReduceLogSumExp", convert_reduce_log, NULL),
     {"ArgMax",      convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmax"},
-    {"ArgMin",    convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmin"},
+    {"ArgMin",         convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmin"},
     {0        },
 };

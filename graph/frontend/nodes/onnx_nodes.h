@@ -71,6 +71,8 @@ hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg indices, hone_g
  * of each, which of them stands at each index, and how often. */
 hone_status onnx_emit_unique(onnx_reader *r, hone_garg x, int32_t axis, bool is_sorted,
                              hone_garg *out);
+/* The last two sizes of x are equal: checked where they are known later. */
+hone_status onnx_make_square(onnx_reader *r, hone_garg *x);
 /* a == b, or both are NaN. */
 hone_status onnx_emit_same(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out);
 /* How much of x there was up to each index along the axis. */
@@ -124,6 +126,10 @@ hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_ga
 hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);
 /* Heads of keys and values serve several of the queries: each is repeated. */
 hone_status onnx_repeat_heads(onnx_reader *r, int64_t times, hone_garg *io);
+/* Items of `x` along its sequence at the positions [batch, 1, behind, 1], held within it: with the
+ * other sizes of `like`. */
+hone_status onnx_emit_at_positions(onnx_reader *r, hone_garg x, const hone_sinfo *like,
+                                   const hone_expr *behind, hone_garg positions, hone_garg *out);
 hone_status onnx_unknown_size(int d);
 hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out);
 /* Pairs of numbers turned by the angle of their position. */

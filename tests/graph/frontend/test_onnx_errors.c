@@ -90,6 +90,82 @@ static const struct row {
     {"operators in the layout of one processor",
      VEC "node com.microsoft.nchwc.ReorderOutput x -> y channels=3\noutput y",
      "write it with ORT_ENABLE_EXTENDED", HONE_CODE_UNSUPPORTED},
+    {"an inverse of what is no square",
+     "input x f32 2,3\nnode com.microsoft.Inverse x -> y\noutput y", 
+     "node 'y' (Inverse): dimension 0 is 2, must be 3", HONE_CODE_INVALID},
+    {"a mask of another space",
+     "input x f32 1,1,3\nconst m i32 1,1,2 = 1,1\n"
+     "node com.microsoft.MaxpoolWithMask x,m -> y kernel_shape=[2]\noutput y",
+     "node 'y' (MaxpoolWithMask): a mask of 2 along dimension 2 of 3", HONE_CODE_INVALID},
+    {"pads of too few axes",
+     "input x f32 1,1,2\nconst w f32 1,1,3 = 1,1,1\nconst p i64 1 = 1\n"
+     "node com.microsoft.ConvTransposeWithDynamicPads x,w,p -> y\noutput y",
+     "attribute 'pads'", HONE_CODE_INVALID},
+    {"costs of a cube", "input x f32 2,2,2\nnode com.microsoft.DynamicTimeWarping x -> y\noutput y",
+     "node 'y' (DynamicTimeWarping): dimension 0 is 2, must be 1", HONE_CODE_INVALID},
+    {"hashes of shorter numbers", "input x u8 2\nnode com.microsoft.MurmurHash3 x -> y\noutput y",
+     "node 'y' (MurmurHash3): hashes of uint8", HONE_CODE_UNSUPPORTED},
+    {"a seed of more bits",
+     "input x i32 2\nnode com.microsoft.MurmurHash3 x -> y seed=4294967296\noutput y",
+     "attribute 'seed' is 4294967296", HONE_CODE_INVALID},
+    {"hashes into a table of nothing",
+     "input x i64 1,3\nconst m i64 2 = 3,5\nconst v i64 1 = 0\n"
+     "node com.microsoft.NGramHashMapping x,m,v -> y max_ngram_size=2 n_head_per_ngram=1\noutput y",
+     "size 0 of a table (input 2) is 0", HONE_CODE_INVALID},
+    {"hashes into too few tables",
+     "input x i64 1,3\nconst m i64 2 = 3,5\nconst v i64 1 = 9\n"
+     "node com.microsoft.NGramHashMapping x,m,v -> y max_ngram_size=2 n_head_per_ngram=2\noutput y",
+     "input 2: dimension 0 is 1, must be 2", HONE_CODE_INVALID},
+    {"hashes of very many tokens",
+     "input x i64 1,3\ninput m i64 A\ninput v i64 B\n"
+     "node com.microsoft.NGramHashMapping x,m,v -> y max_ngram_size=65 n_head_per_ngram=1\noutput y",
+     "attribute 'max_ngram_size' is 65, at most 64", HONE_CODE_UNSUPPORTED},
+    {"guesses for more than the source",
+     "input x i64 4\nconst s i64 2 = 1,2\nconst b i64 1 = 0\n"
+     "node com.microsoft.BifurcationDetector s,s,b,x -> y,i\noutput y",
+     "4 guessed tokens beside a source of 2", HONE_CODE_INVALID},
+    {"words shorter than a window",
+     "input x i32 2,1\nconst w f32 1,1,2,1 = 1,1\nconst b f32 1 = 0\nconst t f32 2,1 = 0,1\n"
+     "node com.microsoft.WordConvEmbedding x,w,b,t -> y\noutput y",
+     "a window of 2 over words of 1 letters", HONE_CODE_INVALID},
+    {"a sparse matrix that is an input",
+     "input x f32 2,2\nnode com.microsoft.SparseToDenseMatMul x,x -> y\noutput y",
+     "a sparse matrix (input 0) that is not constant", HONE_CODE_UNSUPPORTED},
+    {"a sparse matrix of other rows",
+     "input x f32 2,1\nsparse a f32 2,3 = 1 = 2\n"
+     "node com.microsoft.SparseToDenseMatMul a,x -> y\noutput y",
+     "node 'y' (SparseToDenseMatMul): dimension 0 is 2, must be 3", HONE_CODE_INVALID},
+    {"a sparse tensor that does not ascend",
+     "input x f32 4\nsparse a f32 4 = 2,1 = 5,6\nnode Add x,a -> y\noutput y",
+     "sparse initializer 'a': indices of a sparse tensor do not ascend", HONE_CODE_INVALID},
+    {"a sparse tensor that reaches further",
+     "input x f32 4\nsparse a f32 4 = 4 = 5\nnode Add x,a -> y\noutput y",
+     "index 4 of a sparse tensor of 4 elements", HONE_CODE_INVALID},
+    {"a sparse tensor of few elements and many zeros",
+     "input x f32 4\nsparse a f32 1000000,1000000 = 4 = 5\nnode Add x,a -> y\noutput y",
+     "takes more than 2 GiB with its zeros", HONE_CODE_UNSUPPORTED},
+    {"a sparse tensor with an index too many",
+     "input x f32 4\nsparse a f32 4 = 1,2 = 5\nnode Add x,a -> y\noutput y",
+     "wants a vector of values and an int64 index for each", HONE_CODE_INVALID},
+    {"a blob of other bytes",
+     "input x f32 1,2\nconst b u8 2 = 0,0\nconst s i64 2 = 2,1\n"
+     "node com.microsoft.MatMulFpQ4 x,b,s -> y\noutput y",
+     "the blob (input 1) must be 21 bytes", HONE_CODE_INVALID},
+    {"an attended cell without a memory",
+     "input x f32 2,1,1\nconst w f32 1,4,2 = random\nconst r f32 1,4,1 = random\n"
+     "node com.microsoft.AttnLSTM x,w,r -> y\noutput y",
+     "node 'y' (AttnLSTM): input 8 is missing", HONE_CODE_INVALID},
+    {"an attended cell whose weight has no columns for it",
+     "input x f32 2,1,1\nconst w f32 1,4,1 = random\nconst r f32 1,4,1 = random\n"
+     "const q f32 1,1,1 = 1\nconst v f32 1,1 = 1\ninput m f32 1,3,1\n"
+     "node com.microsoft.AttnLSTM x,w,r,,,,,,q,q,v,m -> y\noutput y",
+     "a weight of 1 columns for data of 1 and attention of 1", HONE_CODE_INVALID},
+    {"sparse attention of layouts that heads do not share",
+     "input x f32 1,1,2\nconst p f32 1,1,4,2 = 0,0,0,0,0,0,0,0\nconst a i32 2,3 = 0,1,2,0,1,2\n"
+     "const c i32 2,2 = 0,1,0,1\nconst t i32 1 = 4\n"
+     "node com.microsoft.SparseAttention x,x,x,p,p,a,c,t,t -> y,, num_heads=1 kv_num_heads=1 "
+     "sparse_block_size=2\noutput y",
+     "2 layouts for 1 heads", HONE_CODE_INVALID},
     {"a function in itself",
      VEC "function my.F x -> y opset=11\nnode my.F x -> y\nend\nnode my.F x -> y\noutput y",
      "node 'y' (F): node 'y' (F): the function calls itself", HONE_CODE_INVALID},

@@ -256,6 +256,81 @@ static const value_row rows[] = {
         "input x f32 1,1,H,W\nconst r f32 1,4 = 0,0,1,1\nconst n i32 1 = 0\n"
         "const s i32 2 = 1,1\nnode com.microsoft.CropAndResize x,r,n,s -> y mode='nearest'",
         "1,2,3,4,5,6", "5"),
+    ROW("the inverse of a matrix whose rows must change places",
+        "input x f32 2,2\nnode com.microsoft.Inverse x -> y", "0,2,4,1", "-0.125,0.25,0.5,0"),
+    ROW("the echo", "input x f32 2\nnode com.microsoft.SampleOp x -> y", "1,-2", "1,-2"),
+    ROW("rows of a window end where the mask is 0, but for the first element",
+        "input x f32 1,1,2,3\nconst m i32 1,1,2,3 = 0,1,1,1,0,1\n"
+        "node com.microsoft.MaxpoolWithMask x,m -> y kernel_shape=[2,2]",
+        "7,1,2,3,9,4", "7,2"),
+    ROW("the mask of the second channel begins one element behind the first one",
+        "input x f32 1,2,4\nconst m i32 1,3,4 = 1,1,1,0,0,1,1,1,1,1,1,1\n"
+        "node com.microsoft.MaxpoolWithMask x,m -> y kernel_shape=[4]",
+        "1,2,3,9,1,2,8,4", "3,2"),
+    ROW("pads of a transposed convolution that are known",
+        "input x f32 1,1,2\nconst w f32 1,1,3 = 1,10,100\nconst p i64 2 = 1,0\n"
+        "node com.microsoft.ConvTransposeWithDynamicPads x,w,p -> y",
+        "1,2", "12,120,200"),
+    ROW("and that come later",
+        "input x i64 2\nconst d f32 1,1,2 = 1,2\nconst w f32 1,1,3 = 1,10,100\n"
+        "node com.microsoft.ConvTransposeWithDynamicPads d,w,x -> y",
+        "1,2", "12"),
+    ROW("and are more than there is",
+        "input x i64 2\nconst d f32 1,1,2 = 1,2\nconst w f32 1,1,3 = 1,10,100\n"
+        "node com.microsoft.ConvTransposeWithDynamicPads d,w,x -> y",
+        "1,9", "!outside its shape"),
+    ROW("elements of a sparse matrix meet rows of the other one",
+        "input x f32 3,1\nsparse a f32 2,3 = 1,2,5 = 2,3,5\n"
+        "node com.microsoft.SparseToDenseMatMul a,x -> y alpha=2.0",
+        "inf,10,100", "640,1000"),
+    ROW("turned",
+        "input x f32 2,1\nsparse a f32 2,3 = 1,2,5 = 2,3,5\n"
+        "node com.microsoft.SparseToDenseMatMul a,x -> y transA=1",
+        "1,10", "0,2,53"),
+    ROW("a sparse tensor is any constant",
+        "input x i32 2,2\nsparse a i32 2,2 = 3 = 7\nnode Add x,a -> y", "1,2,3,4", "1,2,3,11"),
+    ROW("a blob of four bits, and its zero point",
+        "input x f32 1,2\nconst b u8 21 = 0,0,0,63,3,5,8,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n"
+        "const s i64 2 = 2,1\nnode com.microsoft.MatMulFpQ4 x,b,s -> y",
+        "1,10", "26"),
+    ROW("the way that costs least, in a tie from the column before",
+        "input x f32 2,3\nnode com.microsoft.DynamicTimeWarping x -> y", "0,0,0,0,0,0",
+        "0,1,1,1,0,0,1,2"),
+    ROW("of one matrix of a batch, of open sizes",
+        "input x f32 1,R,C\nnode com.microsoft.DynamicTimeWarping x -> y", "1,2", "0,0,0,1"),
+    ROW("hashes of numbers", "input x i32 2\nnode com.microsoft.MurmurHash3 x -> y", "3,4",
+        "847579505,1889779975"),
+    ROW("of longer ones", "input x f64 2\nnode com.microsoft.MurmurHash3 x -> y", "3,4",
+        "3554953595,644467234"),
+    ROW("guessed tokens up to the first other one, and where their end stands in the source",
+        "opset 13\ninput x i64 3\nconst s i64 5 = 1,2,3,4,5\nconst c i64 1 = 9\n"
+        "const b i64 1 = 3\nnode com.microsoft.BifurcationDetector s,c,b,x -> t,i\n"
+        "node Concat t,i -> y axis=0",
+        "4,7,5", "9,4,7,-1"),
+    ROW("which stands there once",
+        "opset 13\ninput x i64 4\nconst c i64 2 = 3,1\nconst b i64 1 = 0\n"
+        "node com.microsoft.BifurcationDetector x,c,b -> t,y min_ngram_size=1 max_ngram_size=2",
+        "1,3,1,2", "3"),
+    ROW("that begin elsewhere than said",
+        "opset 13\ninput x i64 3\nconst s i64 5 = 1,2,3,4,5\nconst c i64 1 = 9\n"
+        "const b i64 1 = 2\nnode com.microsoft.BifurcationDetector s,c,b,x -> y,i",
+        "4,7,5", "!outside its shape"),
+    ROW("hashes of the last tokens, of which those before an end are ends",
+        "input x i64 1,3\nconst m i64 2 = 3,5\nconst v i64 1 = 100\nconst o i64 1 = 1000\n"
+        "const e i64 = 7\nnode com.microsoft.NGramHashMapping x,m,v,,o,e -> y,p max_ngram_size=2 "
+        "n_head_per_ngram=1 pad_id=0 reset_on_eos=1",
+        "2,7,4", "1037,1031,1047"),
+    ROW("the largest window of each word, of one that is shorter than it, and of none",
+        "input x i32 3,3\nconst w f32 1,1,2,1 = 1,1\nconst b f32 1 = 0\n"
+        "const t f32 3,1 = 0,0.25,-0.25\nnode com.microsoft.WordConvEmbedding x,w,b,t -> y",
+        "2,1,1,1,0,0,0,1,1", "0.46211715726000979,0.24491866240370913,0"),
+    ROW("keys of blocks that are not listed are hidden",
+        "input x f32 1,1,2\nconst k f32 1,1,2 = 0,0\nconst v f32 1,1,2 = 8,8\n"
+        "const p f32 1,1,4,2 = 0,0,0,0,0,0,0,0\nconst q f32 1,1,4,2 = 1,2,3,4,5,6,0,0\n"
+        "const a i32 1,3 = 0,1,2\nconst c i32 1,2 = 0,1\nconst t i32 1 = 4\nconst l i32 1 = 4\n"
+        "node com.microsoft.SparseAttention x,k,v,p,q,a,c,t,l -> y,, num_heads=1 kv_num_heads=1 "
+        "sparse_block_size=2",
+        "1,1", "6.5,7"),
 };
 
 int main(void) {

@@ -448,9 +448,8 @@ static hone_status length_behind(onnx_reader *r, const hone_sinfo *past, const h
     return HONE_OK;
 }
 
-/* Items of `x` along its sequence at the positions [batch, 1, behind, 1], held within it. */
-static hone_status at_positions(onnx_reader *r, hone_garg x, const hone_sinfo *like,
-                                const hone_expr *behind, hone_garg positions, hone_garg *out) {
+hone_status onnx_emit_at_positions(onnx_reader *r, hone_garg x, const hone_sinfo *like,
+                                   const hone_expr *behind, hone_garg positions, hone_garg *out) {
     hone_garg last, wide[2], args[2];
     const hone_sinfo *info;
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(2)};
@@ -476,11 +475,11 @@ static hone_status fill_cache(onnx_reader *r, const grouped *g, uint32_t past,
     HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
     HONE_TRY(onnx_indices(r, behind, 4, 2, &keys));
     HONE_TRY(onnx_emit2(r, "subtract", keys, g->begins, &moved));
-    HONE_TRY(at_positions(r, *io, info, behind, moved, io));
+    HONE_TRY(onnx_emit_at_positions(r, *io, info, behind, moved, io));
     HONE_TRY(onnx_emit2(r, "less", keys, g->ends, &is_there));
     HONE_TRY(onnx_emit_where(r, is_there, *io, zero, io));
     if (onnx_is_empty(before)) return HONE_OK;
-    HONE_TRY(at_positions(r, r->inputs[past], info, behind, keys, &old));
+    HONE_TRY(onnx_emit_at_positions(r, r->inputs[past], info, behind, keys, &old));
     HONE_TRY(onnx_emit2(r, "less", keys, g->begins, &is_old));
     return onnx_emit_where(r, is_old, old, *io, io);
 }

@@ -51,8 +51,6 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
     double scale;
     HONE_TRY(onnx_attr_usual(r, "is_packed_batching", 0));
     HONE_TRY(onnx_attr_float(r, "scale", 1, &scale));
-    if (scale != 1)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'scale' is not implemented");
     HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
     HONE_TRY(onnx_attr_int(r, "interleaved", 0, &interleaved));
     HONE_TRY(onnx_attr_int(r, "mrope_layout", 0, &layout));
@@ -80,6 +78,10 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
     HONE_TRY(stream_of_pairs(r, sections, layout != 0, &streams));
     HONE_TRY(choose_streams(r, streams, &t.cosines));
     HONE_TRY(choose_streams(r, streams, &t.sines));
+    if (scale != 1) { /* of what is turned */
+        HONE_TRY(onnx_with_scalar(r, "multiply", t.cosines, scale, &t.cosines));
+        HONE_TRY(onnx_with_scalar(r, "multiply", t.sines, scale, &t.sines));
+    }
     if (given->rank == 3 && heads == 0) { /* the width of a head follows from the tables */
         int64_t all = hone_expr_const(given->shape[2]);
         heads = all > 0 && all % t.count == 0 ? all / t.count : 0;

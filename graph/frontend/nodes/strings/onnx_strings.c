@@ -298,9 +298,9 @@ static const onnx_converter forms[] = {
 hone_status onnx_convert_text(onnx_reader *r, hone_garg *outputs) {
     const char *op = r->row->op;
     const onnx_converter *form = onnx_find_in(forms, op);
-    bool is_own = onnx_find_in(onnx_strings_converters, op) ||
-                  onnx_find_in(onnx_patterns_converters, op) ||
-                  is_one_of(op, HONE_COUNT(encoders), encoders);
+    bool is_own =
+        onnx_find_in(onnx_strings_converters, op) || onnx_find_in(onnx_patterns_converters, op) ||
+        onnx_find_in(onnx_hashes_converters, op) || is_one_of(op, HONE_COUNT(encoders), encoders);
     bool is_mover = is_one_of(op, HONE_COUNT(movers), movers);
     bool is_measure = is_one_of(op, HONE_COUNT(measures), measures);
     if (form) return form->convert(r, outputs);
