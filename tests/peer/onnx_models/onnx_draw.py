@@ -28,6 +28,7 @@ class Value:
     def __init__(self, name, array, is_constant=False):
         self.name, self.array, self.is_constant = name, array, is_constant
         self.is_exact = False  # results do not move with it, but change their shape
+        self.is_sparse = False  # the file has no zeros of it
         self.shape, self.dtype = array.shape, array.dtype.name
         self.rank = array.ndim
 
@@ -117,6 +118,8 @@ class Case:
         self.domain = ""
         self.derived = []  # by nodes before the one that is tried
         self.sizes = {}  # of inputs: (name, dimension) -> symbol
+        self.shared = {}  # outputs that onnxruntime writes into inputs
+        self.peer_nodes = None  # what onnxruntime is asked for in place of the nodes
 
     # ---- values ----
 
@@ -137,6 +140,12 @@ class Case:
         """Numbers that the caller gives."""
         value = Value(self.name("x"), numpy.asarray(array))
         self.inputs.append(value)
+        return value
+
+    def sparse(self, array):
+        """Numbers that stand in the file without their zeros."""
+        value = self.constant(array)
+        value.is_sparse = True
         return value
 
     def holding(self, array, constant=0.2):
@@ -246,6 +255,14 @@ def type_of(value):
     return helper.np_dtype_to_tensor_dtype(value.array.dtype)
 
 
+def without_zeros(value):
+    """As the file has it, with its name."""
+    places = numpy.argwhere(value.array)
+    values = numpy_helper.from_array(value.array[tuple(places.T)], value.name)
+    return helper.make_sparse_tensor(values, numpy_helper.from_array(places.astype("int64"), value.name + "_places"),
+                                     value.shape)
+
+
 def model_of(cases, overridable=False, nodes_of=lambda case: case.nodes):
     """One model of several cases, which share their opset; overridable: the floats in it are inputs
     with defaults, for whoever wants to see how results move with them; nodes_of: a case's nodes."""
@@ -253,13 +270,15 @@ def model_of(cases, overridable=False, nodes_of=lambda case: case.nodes):
     constants = [v for case in cases for v in case.constants]
     if overridable:
         infos += [helper.make_tensor_value_info(v.name, type_of(v), v.shape) for v in constants
-                  if v.array.dtype.kind == "f"]
+                  if v.array.dtype.kind == "f" and not v.is_sparse]
     else:
         infos += [helper.make_tensor_value_info(v.name, type_of(v), v.shape) for case in cases
-                  if case.is_listed for v in case.constants]
+                  if case.is_listed for v in case.constants if not v.is_sparse]
     outputs = [onnx.ValueInfoProto(name=name) for case in cases for name in case.outputs]
     graph = helper.make_graph([n for case in cases for n in nodes_of(case)], "random", infos, outputs,
-                              [numpy_helper.from_array(numpy.asarray(v.array), v.name) for v in constants])
+                              [numpy_helper.from_array(numpy.asarray(v.array), v.name) for v in constants
+                               if not v.is_sparse],
+                              sparse_initializer=[without_zeros(v) for v in constants if v.is_sparse])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", cases[0].opset),
                                              helper.make_opsetid("com.microsoft", 1)])
     model.ir_version = 8 if cases[0].opset < 21 else 10

@@ -88,6 +88,7 @@ def rotary_in_space(case):
     half, most = sum(sections), 9
     angles = case.draw.rng.uniform(-3, 3, [most, half])
     places = case.draw.rng.integers(0, most, [3, batch, length]).astype("int64")
+    words["scale"] = case.maybe(case.draw.real(0.3, 2), 0.4)
     return case.node([case.tensor([batch, length, heads * 2 * half], "float32"), case.holding(places),
                       case.holding(numpy.cos(angles).astype("float32")),
                       case.holding(numpy.sin(angles).astype("float32"))],

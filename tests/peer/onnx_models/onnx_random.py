@@ -30,6 +30,7 @@ import onnx_microsoft_contrib
 import onnx_microsoft_fused
 import onnx_microsoft_newer
 import onnx_microsoft_quantised
+import onnx_microsoft_rare
 import onnx_narrow
 import onnx_neural
 import onnx_operators_fit
@@ -47,7 +48,8 @@ OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
                 for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE,
                                      **onnx_microsoft_quantised.TABLE,
                                      **onnx_microsoft_contrib.TABLE,
-                                     **onnx_microsoft_newer.TABLE}.items()}
+                                     **onnx_microsoft_newer.TABLE,
+                                     **onnx_microsoft_rare.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
