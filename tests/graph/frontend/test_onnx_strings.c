@@ -194,6 +194,14 @@ static const value_row rows[] = {
         "nodes_nodeids=[0,1,2] nodes_featureids=[0,0,0] nodes_values=[0.0,0.0,0.0] "
         "nodes_modes=['BRANCH_LEQ','LEAF','LEAF'] nodes_truenodeids=[1,0,0] "
         "nodes_falsenodeids=[2,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,0] "
+    ROW("of one target the first weight of a leaf counts alone",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0,1,1] target_nodeids=[1,1,2,1,2] "
+        "target_ids=[0,0,0,0,0] target_weights=[5.0,7.0,3.0,0.5,0.25]",
+        "-1,1", "5.5,3.25"),
+    ROW("of several all weights do",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0] target_nodeids=[1,1,2] "
+        "target_ids=[0,0,1] target_weights=[5.0,7.0,3.0] n_targets=2",
+        "-1,1", "12,0,0,3"),
         "class_weights=[0.0,1.0986123] classlabels_int64s=[7,3] post_transform='LOGISTIC'",
         "-1,1", "0.5,0.5,0.25,0.75"),
     ROW("classes that have names",

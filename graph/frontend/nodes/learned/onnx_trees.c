@@ -193,6 +193,22 @@ static hone_status scores_of(onnx_reader *r, const nodes *n, uint32_t count,
 
 /* ---- operators of one list ---- */
 
+/* Where there is one target alone, the first weight of a leaf counts and no further one, as in
+ * onnxruntime: scikit-learn's paths through classifiers are written once for each class. */
+static hone_status keep_first(onnx_reader *r, const onnx_forest *f, uint32_t *count,
+                              onnx_leaf *leaves) {
+    uint32_t kept = 0;
+    bool *has_one = hone_arena_zalloc(r->arena, f->count);
+    if (!has_one) return HONE_NO_MEMORY("model");
+    for (uint32_t i = 0; i < *count; i++) {
+        if (has_one[leaves[i].index]) continue;
+        has_one[leaves[i].index] = true;
+        leaves[kept++] = leaves[i];
+    }
+    *count = kept;
+    return HONE_OK;
+}
+
 /* A target that no tree gives anything has no base either, as in onnxruntime: it is 0. */
 static hone_status regress(onnx_reader *r, nodes *n, hone_garg *out) {
     static const char *const words[] = {"AVERAGE", "SUM", "MIN", "MAX", NULL};
@@ -204,6 +220,7 @@ static hone_status regress(onnx_reader *r, nodes *n, hone_garg *out) {
     HONE_TRY(onnx_attr_word(r, "aggregate_function", words[ONNX_TREE_SUM], words, &aggregate));
     HONE_TRY(read_nodes(r, n));
     HONE_TRY(read_weights(r, n, "target", &count, &leaves));
+    if (targets == 1) HONE_TRY(keep_first(r, &n->forest, &count, leaves));
     HONE_TRY(onnx_forest_scores(r, &n->forest, count, leaves, targets, aggregate, out, &given));
     HONE_TRY(read_base(r, &n->forest, targets, &base));
     if (base.kind != HONE_GARG_NONE) {
