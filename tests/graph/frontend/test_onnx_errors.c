@@ -236,6 +236,10 @@ static const struct row {
      HONE_CODE_UNSUPPORTED},
     {"numbers in parts", VEC "node StringSplit x -> y\noutput y",
      "input 0 is no tensor of strings", HONE_CODE_TYPE},
+    {"a pool of words for numbers",
+     "input x i64 2\nnode TfIdfVectorizer x -> y mode='TF' min_gram_length=1 max_gram_length=1 "
+     "ngram_counts=[0] ngram_indexes=[0] pool_strings=['a']\noutput y",
+     "the pool is of another type than the input", HONE_CODE_TYPE},
     {"strings of float64", "input x f64 2\nnode Cast x -> y to=8\noutput y", "strings of float64",
      HONE_CODE_UNSUPPORTED},
     {"strings that leave a loop",

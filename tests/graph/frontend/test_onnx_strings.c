@@ -77,6 +77,22 @@ static const value_row rows[] = {
     ROW("parts between blanks",
         "input x i64 3\n" KEYS "'\ta\t\tbc\t','\t','\va\rb\fd']\nnode StringSplit s -> t,y",
         "1,2,3", "2,0,3"),
+    ROW("how often words of a pool are there, and pairs of them",
+        "input x i64 4\n" KEYS "'a','bc','d']\nnode TfIdfVectorizer s -> y mode='TF' "
+        "min_gram_length=1 max_gram_length=2 ngram_counts=[0,2] ngram_indexes=[3,0,2] "
+        "pool_strings=['bc','a','a','bc']",
+        "1,2,1,2", "2,0,2,2"),
+    ROW("in rows whose length comes in a run, with others between",
+        "input x i64 2\n" KEYS "'a-b-a','b-x-a','']\nnode StringSplit s -> t delimiter='-'\n"
+        "node TfIdfVectorizer t -> y mode='TFIDF' min_gram_length=1 max_gram_length=2 "
+        "max_skip_count=1 ngram_counts=[0,2] ngram_indexes=[0,1,2,0] "
+        "pool_strings=['a','b','b','a','a','a'] weights=[1.0,2.0,4.0,1.0]",
+        "1,2", "3,2,4,1,2,4"),
+    ROW("of numbers that all are taken",
+        "input x i64 n\nconst k i64 5 = 3,1,2,3,1\nnode Concat x,k -> t axis=0\n"
+        "node TfIdfVectorizer t -> y mode='TF' min_gram_length=2 max_gram_length=2 "
+        "ngram_counts=[0,0] ngram_indexes=[0,1] pool_int64s=[3,1,1,4503599627370496]",
+        "", "2,0"),
     ROW("blanks at the end belong to what is left",
         "input x i64 2\n" KEYS "'\ta\t\tb\tc\t','d\t','z']\nnode StringSplit s -> y maxsplit=1",
         "1,2", "97,0,0,0,98,9,99,9,100,0,0,0,0,0,0,0"),
@@ -178,6 +194,14 @@ static const value_row rows[] = {
         "input x f32 2,1\n" STUMPS "target_treeids=[0,1,1] target_nodeids=[1,1,2] "
         "target_ids=[0,0,0] target_weights=[5.0,3.0,7.0] aggregate_function='MIN'",
         "-1,1", "3,0"),
+    ROW("of one target the first weight of a leaf counts alone",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0,1,1] target_nodeids=[1,1,2,1,2] "
+        "target_ids=[0,0,0,0,0] target_weights=[5.0,7.0,3.0,0.5,0.25]",
+        "-1,1", "5.5,3.25"),
+    ROW("of several all weights do",
+        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0] target_nodeids=[1,1,2] "
+        "target_ids=[0,0,1] target_weights=[5.0,7.0,3.0] n_targets=2",
+        "-1,1", "12,0,0,3"),
     ROW("the label is that of a class that a tree gives something",
         "input x f32 2,1\nnode ai.onnx.ml.TreeEnsembleClassifier x -> y,z " NODES
         "class_treeids=[0,1,0] class_nodeids=[1,1,2] class_ids=[0,1,2] "
@@ -194,14 +218,6 @@ static const value_row rows[] = {
         "nodes_nodeids=[0,1,2] nodes_featureids=[0,0,0] nodes_values=[0.0,0.0,0.0] "
         "nodes_modes=['BRANCH_LEQ','LEAF','LEAF'] nodes_truenodeids=[1,0,0] "
         "nodes_falsenodeids=[2,0,0] class_treeids=[0,0] class_nodeids=[1,2] class_ids=[0,0] "
-    ROW("of one target the first weight of a leaf counts alone",
-        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0,1,1] target_nodeids=[1,1,2,1,2] "
-        "target_ids=[0,0,0,0,0] target_weights=[5.0,7.0,3.0,0.5,0.25]",
-        "-1,1", "5.5,3.25"),
-    ROW("of several all weights do",
-        "input x f32 2,1\n" STUMPS "target_treeids=[0,0,0] target_nodeids=[1,1,2] "
-        "target_ids=[0,0,1] target_weights=[5.0,7.0,3.0] n_targets=2",
-        "-1,1", "12,0,0,3"),
         "class_weights=[0.0,1.0986123] classlabels_int64s=[7,3] post_transform='LOGISTIC'",
         "-1,1", "0.5,0.5,0.25,0.75"),
     ROW("classes that have names",

@@ -1,9 +1,11 @@
 /* graph/frontend/nodes/strings/onnx_ngrams.c - TfIdfVectorizer: how often the sequences of a pool
- * are in rows of whole numbers, their elements side by side or with up to max_skip_count others
- * between each two.
+ * are in rows of whole numbers or strings, their elements side by side or with up to max_skip_count
+ * others between each two.
  *
  * For each length and distance the columns that belong together are compared with the columns of
- * the pool; what was found goes to the indices that ngram_indexes says. */
+ * the pool; what was found goes to the indices that ngram_indexes says. Behind rows whose length is
+ * known in a run only stand elements that no pool has, as many as a sequence can reach over the
+ * end: so each column begins one. Strings are numbers, too: 1 + which of the pool's, or 0. */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -13,10 +15,16 @@ enum { MAX_LENGTH = 64, MAX_SKIP = 1024 };
 typedef struct ngrams {
     int64_t least, most, skip; /* lengths, and how many may stand between */
     uint32_t mode;
-    const Onnx__AttributeProto *starts, *indices, *pool, *weights;
-    int64_t columns;     /* of the rows */
-    int64_t outputs;     /* of the result */
-    hone_garg x, counts; /* int64 [rows, columns]; float32 [rows, outputs] */
+    const Onnx__AttributeProto *starts, *indices, *weights;
+    const Onnx__AttributeProto *strings; /* that the pool is made of, or NULL */
+    const int64_t *pool;                 /* in the arena */
+    size_t pool_count;
+    const hone_expr *columns; /* of the rows */
+    int64_t known_columns;    /* or -1 */
+    bool is_vector;           /* one row, of one dimension */
+    int64_t outputs;          /* of the result */
+    hone_garg x,
+        counts; /* int64 [rows, 1, columns (and what stands behind)]; float32 [rows, outputs] */
 } ngrams;
 
 static size_t start_of(const ngrams *g, size_t length) {
@@ -24,15 +32,14 @@ static size_t start_of(const ngrams *g, size_t length) {
 }
 
 static size_t end_of(const ngrams *g, size_t length) {
-    return length < g->starts->n_ints ? start_of(g, length + 1) : g->pool->n_ints;
+    return length < g->starts->n_ints ? start_of(g, length + 1) : g->pool_count;
 }
 
 static hone_status check_pool(const ngrams *g) {
     size_t count = 0;
     for (size_t length = 1; length <= g->starts->n_ints; length++) {
         int64_t start = g->starts->ints[length - 1];
-        if (start < 0 || (size_t)start > g->pool->n_ints ||
-            start_of(g, length) > end_of(g, length) ||
+        if (start < 0 || (size_t)start > g->pool_count || start_of(g, length) > end_of(g, length) ||
             (end_of(g, length) - start_of(g, length)) % length != 0) {
             return HONE_ERROR(HONE_CODE_INVALID,
                               "attribute 'ngram_counts' does not divide the pool into sequences");
@@ -46,18 +53,42 @@ static hone_status check_pool(const ngrams *g) {
     return HONE_OK;
 }
 
+/* Of equal strings that of the first: 1 + where it stands in the pool. */
+static hone_status number_strings(onnx_reader *r, ngrams *g) {
+    hone_map128 seen = {0};
+    int64_t *numbers = hone_arena_alloc(r->arena, g->pool_count * sizeof *numbers);
+    bool has_memory = numbers != NULL;
+    for (size_t i = 0; has_memory && i < g->pool_count; i++) {
+        const ProtobufCBinaryData *s = &g->strings->strings[i];
+        hone_hash128 hash = hone_hash128_bytes(s->data, s->len);
+        uint64_t number;
+        if (!hone_map128_find(&seen, hash, &number)) {
+            number = i + 1;
+            has_memory = hone_map128_put(&seen, hash, number);
+        }
+        numbers[i] = (int64_t)number;
+    }
+    hone_map128_deinit(&seen);
+    g->pool = numbers;
+    return has_memory ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "pool of strings");
+}
+
 static hone_status read_lists(onnx_reader *r, ngrams *g) {
+    const Onnx__AttributeProto *ints = onnx_attr(r, "pool_int64s");
     g->starts = onnx_attr(r, "ngram_counts");
     g->indices = onnx_attr(r, "ngram_indexes");
-    g->pool = onnx_attr(r, "pool_int64s");
+    g->strings = onnx_attr(r, "pool_strings");
     g->weights = onnx_attr(r, "weights");
-    if (onnx_attr(r, "pool_strings"))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "strings are not implemented");
-    if (!g->starts || !g->indices || !g->pool || g->indices->n_ints == 0 ||
+    if (ints && ints->n_ints == 0) ints = NULL;
+    if (g->strings && g->strings->n_strings == 0) g->strings = NULL;
+    if (!g->starts || !g->indices || !ints == !g->strings || g->indices->n_ints == 0 ||
         g->starts->n_ints == 0) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "wants attributes ngram_counts, ngram_indexes and pool_int64s");
+        return HONE_ERROR(HONE_CODE_INVALID, "wants attributes ngram_counts, ngram_indexes and one "
+                                             "of pool_int64s and pool_strings");
     }
+    g->pool_count = ints ? ints->n_ints : g->strings->n_strings;
+    if (ints) g->pool = ints->ints;
+    if (g->strings) HONE_TRY(number_strings(r, g));
     for (size_t i = 0; i < g->indices->n_ints; i++) {
         int64_t index = g->indices->ints[i];
         if (index < 0 || index > INT32_MAX)
@@ -86,21 +117,76 @@ static hone_status read_attributes(onnx_reader *r, ngrams *g) {
     return HONE_OK;
 }
 
+/* Strings as their numbers in the pool; 0: not there. */
+static hone_status read_strings(onnx_reader *r, ngrams *g, hone_garg *out) {
+    hone_garg bytes, table, numbers;
+    hone_tensor *tensor;
+    int64_t count = (int64_t)g->pool_count;
+    hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
+    HONE_TRY(onnx_text_bytes(r, &r->inputs[0], &bytes));
+    HONE_TRY(onnx_text_table(r, g->pool_count, g->strings->strings, &table));
+    HONE_TRY(onnx_text_bytes(r, &table, &table));
+    HONE_TRY(onnx_emit_same_strings(r, bytes, table, out));
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, g->pool[i]);
+    HONE_TRY(onnx_add_constant(r, tensor, &numbers));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, numbers, out));
+    return onnx_emit(r, "max", 1, out, 1, &last, out);
+}
+
+/* A number that the pool has not, and that a double holds. */
+static int64_t stranger(const ngrams *g) {
+    const int64_t most = (int64_t)1 << 52;
+    int64_t number = -1;
+    for (size_t i = 0; i < g->pool_count; i++)
+        if (g->pool[i] > number) number = g->pool[i];
+    if (number < most) return number + 1;
+    number = 0;
+    for (size_t i = 0; i < g->pool_count; i++) {
+        if (g->pool[i] != number) continue;
+        number++;
+        i = (size_t)-1; /* look through all of it again */
+    }
+    return number;
+}
+
+/* How far behind the last column a sequence can reach that begins behind it. */
+static int64_t reach(const ngrams *g) {
+    return 1 + (g->most - 1) * (g->skip + 1);
+}
+
+static hone_status add_strangers(onnx_reader *r, ngrams *g) {
+    const hone_sinfo *info;
+    hone_garg parts[2] = {g->x}, args[2];
+    HONE_TRY(onnx_info(r, &g->x, &info));
+    const hone_expr *shape[] = {info->shape[0], info->shape[1], hone_extent_int(&r->ir, reach(g))};
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)stranger(g), &args[0]));
+    HONE_TRY(onnx_make_ints(r, 3, shape, 1, &args[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, &parts[1]));
+    return onnx_emit_concat(r, 2, parts, 2, &g->x);
+}
+
 /* Rows as [rows, 1, columns]. */
 static hone_status read_rows(onnx_reader *r, ngrams *g) {
     const hone_sinfo *info;
-    HONE_TRY(onnx_input_info(r, 0, &info));
+    bool is_text = onnx_is_text(&r->inputs[0]);
+    if (is_text != (g->strings != NULL))
+        return HONE_ERROR(HONE_CODE_TYPE, "the pool is of another type than the input");
+    g->x = r->inputs[0];
+    if (is_text) HONE_TRY(read_strings(r, g, &g->x));
+    HONE_TRY(onnx_info(r, &g->x, &info));
     if (info->rank < 1 || info->rank > 2 || !hone_dtype_is_integer(info->dtype))
-        return HONE_ERROR(HONE_CODE_INVALID, "wants whole numbers of 1 or 2 dimensions");
-    g->columns = hone_expr_const(info->shape[info->rank - 1]);
-    if (g->columns < 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "rows of unknown length; give it with --shape");
-    }
+        return HONE_ERROR(HONE_CODE_INVALID, "wants whole numbers or strings of 1 or 2 dimensions");
+    g->is_vector = info->rank == 1;
+    g->columns = info->shape[info->rank - 1];
+    g->known_columns = hone_expr_const(g->columns);
     const hone_expr *one = hone_extent_int(&r->ir, 1);
-    const hone_expr *shape[] = {info->rank == 2 ? info->shape[0] : one, one,
-                                info->shape[info->rank - 1]};
-    HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_I64, &g->x));
-    return onnx_emit_reshape(r, g->x, 3, shape, &g->x);
+    const hone_expr *shape[] = {g->is_vector ? one : info->shape[0], one, g->columns};
+    HONE_TRY(onnx_emit_cast(r, g->x, HONE_DTYPE_I64, &g->x));
+    HONE_TRY(onnx_emit_reshape(r, g->x, 3, shape, &g->x));
+    return g->known_columns < 0 ? add_strangers(r, g) : HONE_OK;
 }
 
 /* Element `which` of all sequences of that length: [sequences, 1]. */
@@ -111,20 +197,29 @@ static hone_status pool_column(onnx_reader *r, const ngrams *g, size_t length, s
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 2, shape, &tensor));
     for (size_t i = 0; i < count; i++)
-        hone_tensor_set_i64(tensor, (int64_t)i, g->pool->ints[start + i * length + which]);
+        hone_tensor_set_i64(tensor, (int64_t)i, g->pool[start + i * length + which]);
     return onnx_add_constant(r, tensor, out);
+}
+
+/* The elements `begin` behind those that sequences begin with. */
+static hone_status columns_from(onnx_reader *r, const ngrams *g, int64_t begin, int64_t starts,
+                                hone_garg *out) {
+    if (g->known_columns >= 0) return onnx_emit_slice(r, g->x, 2, begin, begin + starts, out);
+    hone_garg indices;
+    HONE_TRY(onnx_indices(r, hone_extent_add(&r->ir, g->columns, 1), 1, 0, &indices));
+    if (begin) HONE_TRY(onnx_with_scalar(r, "add", indices, (double)begin, &indices));
+    return onnx_emit_take(r, g->x, indices, 2, out);
 }
 
 /* How often each sequence of that length is there with elements so far apart: [rows, sequences]. */
 static hone_status count_at(onnx_reader *r, const ngrams *g, size_t length, int64_t distance,
                             hone_garg *out) {
-    int64_t starts = g->columns - (int64_t)(length - 1) * distance, axis = 2;
+    int64_t starts = g->known_columns - (int64_t)(length - 1) * distance, axis = 2;
     hone_attr attr = {"axis", onnx_ints_value(r, 1, &axis)};
     hone_garg all = {.kind = HONE_GARG_NONE}, part, column;
     for (size_t i = 0; i < length; i++) {
-        int64_t begin = (int64_t)i * distance;
         HONE_TRY(pool_column(r, g, length, i, &column));
-        HONE_TRY(onnx_emit_slice(r, g->x, 2, begin, begin + starts, &part));
+        HONE_TRY(columns_from(r, g, (int64_t)i * distance, starts, &part));
         HONE_TRY(onnx_emit2(r, "equal", part, column, &part));
         if (i > 0) HONE_TRY(onnx_emit2(r, "logical_and", all, part, &part));
         all = part;
@@ -133,39 +228,79 @@ static hone_status count_at(onnx_reader *r, const ngrams *g, size_t length, int6
     return onnx_emit(r, "sum", 1, &all, 1, &attr, out);
 }
 
-/* 1 where the sequence of a row counts for the output of a column. */
-static hone_status indices_of(onnx_reader *r, const ngrams *g, size_t length, hone_garg *out) {
-    size_t count = (end_of(g, length) - start_of(g, length)) / length, first = 0;
+/* What a length has among all sequences. */
+typedef struct group {
+    size_t first, count;
+} group;
+
+static group group_of(const ngrams *g, size_t length) {
+    group out = {.count = (end_of(g, length) - start_of(g, length)) / length};
     for (size_t before = 1; before < length; before++)
-        first += (end_of(g, before) - start_of(g, before)) / before;
-    int64_t shape[] = {(int64_t)count, g->outputs};
+        out.first += (end_of(g, before) - start_of(g, before)) / before;
+    return out;
+}
+
+/* 1 where the sequence of a row counts for the output of a column. */
+static hone_status by_product(onnx_reader *r, const ngrams *g, group some, hone_garg *io) {
+    int64_t shape[] = {(int64_t)some.count, g->outputs};
     hone_tensor *tensor;
-    if (g->outputs > INT32_MAX / (int64_t)count)
+    hone_garg sides[2] = {*io};
+    if (g->outputs > INT32_MAX / (int64_t)some.count)
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^31 pairs of sequence and index");
     HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &tensor));
     memset(tensor->data, 0, hone_tensor_bytes(tensor));
-    for (size_t i = 0; i < count; i++)
-        hone_tensor_set_f64(tensor, (int64_t)i * g->outputs + g->indices->ints[first + i], 1);
-    return onnx_add_constant(r, tensor, out);
+    for (size_t i = 0; i < some.count; i++)
+        hone_tensor_set_f64(tensor, (int64_t)i * g->outputs + g->indices->ints[some.first + i], 1);
+    HONE_TRY(onnx_add_constant(r, tensor, &sides[1]));
+    return onnx_emit(r, "matmul", 2, sides, 0, NULL, io);
+}
+
+/* Which of the sequences counts for each output, some.count where none does. False where several
+ * do. */
+static bool find_sequences(const ngrams *g, group some, hone_tensor *which) {
+    for (int64_t i = 0; i < g->outputs; i++)
+        hone_tensor_set_i64(which, i, (int64_t)some.count);
+    for (size_t i = 0; i < some.count; i++) {
+        int64_t index = g->indices->ints[some.first + i];
+        if (hone_tensor_get_i64(which, index) < (int64_t)some.count) return false;
+        hone_tensor_set_i64(which, index, (int64_t)i);
+    }
+    return true;
+}
+
+/* Counts of sequences at the outputs that they count for: taken from there, or by a product where
+ * several count for one. */
+static hone_status to_outputs(onnx_reader *r, const ngrams *g, group some, hone_garg *io) {
+    hone_tensor *which;
+    hone_garg parts[2] = {*io}, indices;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &g->outputs, &which));
+    if (!find_sequences(g, some, which)) {
+        hone_tensor_destroy(which);
+        return by_product(r, g, some, io);
+    }
+    HONE_TRY(onnx_add_constant(r, which, &indices));
+    HONE_TRY(onnx_emit_slice(r, *io, 1, 0, 1, &parts[1]));
+    HONE_TRY(onnx_with_scalar(r, "multiply", parts[1], 0, &parts[1]));
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 1, io));
+    return onnx_emit_take(r, *io, indices, 1, io);
 }
 
 /* Single elements have no distance. */
 static hone_status count_length(onnx_reader *r, ngrams *g, size_t length) {
-    hone_garg found[2], sum = {.kind = HONE_GARG_NONE};
+    hone_garg found, sum = {.kind = HONE_GARG_NONE};
     int64_t last = length == 1 ? 1 : g->skip + 1;
     if (start_of(g, length) == end_of(g, length)) return HONE_OK;
     for (int64_t distance = 1; distance <= last; distance++) {
-        if (g->columns - (int64_t)(length - 1) * distance < 1) break;
-        HONE_TRY(count_at(r, g, length, distance, &found[0]));
-        if (distance > 1) HONE_TRY(onnx_emit2(r, "add", sum, found[0], &found[0]));
-        sum = found[0];
+        int64_t known = g->known_columns;
+        if (known >= 0 && known - (int64_t)(length - 1) * distance < 1) break;
+        HONE_TRY(count_at(r, g, length, distance, &found));
+        if (distance > 1) HONE_TRY(onnx_emit2(r, "add", sum, found, &found));
+        sum = found;
     }
     if (sum.kind == HONE_GARG_NONE) return HONE_OK;
-    found[0] = sum;
-    HONE_TRY(indices_of(r, g, length, &found[1]));
-    HONE_TRY(onnx_emit(r, "matmul", 2, found, 0, NULL, &found[0]));
-    return g->counts.kind == HONE_GARG_NONE ? (g->counts = found[0], HONE_OK)
-                                            : onnx_emit2(r, "add", g->counts, found[0], &g->counts);
+    HONE_TRY(to_outputs(r, g, group_of(g, length), &sum));
+    return g->counts.kind == HONE_GARG_NONE ? (g->counts = sum, HONE_OK)
+                                            : onnx_emit2(r, "add", g->counts, sum, &g->counts);
 }
 
 /* Nothing can be found: zeros. */
@@ -191,7 +326,6 @@ static hone_status weights_of(onnx_reader *r, const ngrams *g, hone_garg *out) {
 }
 
 static hone_status convert_tf_idf(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *info;
     ngrams g = {.counts = {.kind = HONE_GARG_NONE}};
     hone_garg weights;
     HONE_TRY(read_attributes(r, &g));
@@ -206,9 +340,8 @@ static hone_status convert_tf_idf(onnx_reader *r, hone_garg *out) {
     }
     HONE_TRY(weights_of(r, &g, &weights));
     if (g.mode > 0) HONE_TRY(onnx_emit2(r, "multiply", *out, weights, out));
-    HONE_TRY(onnx_input_info(r, 0, &info));
     const hone_expr *extent = hone_extent_int(&r->ir, g.outputs);
-    return info->rank == 2 ? HONE_OK : onnx_emit_reshape(r, *out, 1, &extent, out);
+    return g.is_vector ? onnx_emit_reshape(r, *out, 1, &extent, out) : HONE_OK;
 }
 
 const onnx_converter onnx_ngrams_converters[] = {

@@ -33,8 +33,9 @@ static const char *const movers[] = {"Identity",
 static const char *const carriers[] = {"SequenceConstruct", "SequenceInsert", "SplitToSequence",
                                        "SequenceMap",       "Optional",       "OptionalHasElement",
                                        "OptionalGetElement"};
-/* Of the domain ai.onnx.ml, whose keys may be strings. */
-static const char *const encoders[] = {"LabelEncoder", "CategoryMapper", "OneHotEncoder"};
+/* What their attributes say of keys may be strings. */
+static const char *const encoders[] = {"LabelEncoder", "CategoryMapper", "OneHotEncoder",
+                                       "TfIdfVectorizer"};
 /* Their result is no text. */
 static const char *const measures[] = {"Shape", "Size"};
 
