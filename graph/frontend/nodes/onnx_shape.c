@@ -292,20 +292,29 @@ static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
 }
 
 /* Sizes that come later are taken not to be 1 beside another, as in sums: a call finds out. */
-static hone_status demand_fit(onnx_reader *r, const hone_sinfo *data, const hone_expr *const *least,
+static hone_status demand_fit(onnx_reader *r, const hone_sinfo *data, const hone_expr *const *fits,
                               hone_garg *io) {
     HONE_TRY(hone_ir_finish(&r->ir));
-    HONE_TRY(onnx_demand_shape(r, io, data->rank, least));
+    HONE_TRY(onnx_demand_shape(r, io, data->rank, fits));
     return onnx_demand_shape(r, io, data->rank, data->shape);
+}
+
+/* A size that is `size` where the other one is as large, or 1; else, as a rule, the other one. */
+static const hone_expr *fitting(onnx_reader *r, const hone_expr *size, const hone_expr *other) {
+    const hone_expr *from_one = hone_extent_add(&r->ir, other, -1);
+    const hone_expr *is_more =
+        hone_expr_binary(&r->ir, HONE_OP_MIN, from_one, hone_extent_int(&r->ir, 1));
+    const hone_expr *apart = hone_expr_sub(&r->ir, other, size);
+    return hone_extent_sum(&r->ir, size, hone_extent_mul(&r->ir, is_more, apart));
 }
 
 static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
-    const hone_expr *shape[ONNX_MAX_KNOWN], *both[HONE_MAX_RANK], *least[HONE_MAX_RANK];
+    const hone_expr *shape[ONNX_MAX_KNOWN], *both[HONE_MAX_RANK], *fits[HONE_MAX_RANK];
     uint32_t count;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_sizes(r, 1, "the shape", &count, shape));
-    if (data->rank) memcpy(least, data->shape, (size_t)data->rank * sizeof *least);
+    if (data->rank) memcpy(fits, data->shape, (size_t)data->rank * sizeof *fits);
     int32_t rank = data->rank > (int32_t)count ? data->rank : (int32_t)count;
     if (rank > HONE_MAX_RANK) return HONE_ERROR(HONE_CODE_INVALID, "too many dimensions");
     for (int32_t i = 0; i < rank; i++) { /* either side may be 1 */
@@ -314,15 +323,14 @@ static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
         bool is_open = !is_kept && d >= 0 && !hone_expr_is_int(shape[t]);
         is_kept |= is_open && !hone_expr_is_int_value(data->shape[d], 1);
         both[i] = is_kept ? data->shape[d] : shape[t];
-        if (is_open && is_kept)
-            least[d] = hone_expr_binary(&r->ir, HONE_OP_MAX, data->shape[d], shape[t]);
+        if (is_open && is_kept) fits[d] = fitting(r, data->shape[d], shape[t]);
         if (hone_expr_is_int(both[i]) && both[i]->u.i < 0) {
             return HONE_ERROR(HONE_CODE_INVALID, "dimension %d of the shape is %lld", i,
                               (long long)both[i]->u.i);
         }
     }
     hone_garg args[2] = {r->inputs[0]};
-    HONE_TRY(demand_fit(r, data, least, &args[0]));
+    HONE_TRY(demand_fit(r, data, fits, &args[0]));
     HONE_TRY(onnx_make_ints(r, (uint32_t)rank, both, 1, &args[1]));
     return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out);
 }

@@ -65,6 +65,18 @@ static const value_row rows[] = {
         "opset 13\ninput x f32 2,3,N\nnode Shape x -> s\nconst k i64 3 = 0,1,2\n"
         "node Split s,k -> a,b,c axis=0\nnode Size a -> n\nnode Add n,c -> y",
         "1,2,3,4,5,6,7,8,9,10,11,12", "3,2"),
+    ROW("nothing chosen, made as large as a size that is 1",
+        "opset 15\ninput x f32 2,n\nconst s i64 1 = -1\nconst o f32 = 0\nconst k f32 1 = 7\n"
+        "node Reshape x,s -> f\nnode Greater f,o -> g\nnode NonZero g -> p\n"
+        "node Reshape p,s -> i\nnode Gather f,i -> d\nnode Shape x -> t start=1\n"
+        "node Expand d,t -> e\nnode Concat e,k -> y axis=0",
+        "-1,-2", "7"),
+    ROW("and something chosen",
+        "opset 15\ninput x f32 2,n\nconst s i64 1 = -1\nconst o f32 = 0\nconst k f32 1 = 7\n"
+        "node Reshape x,s -> f\nnode Greater f,o -> g\nnode NonZero g -> p\n"
+        "node Reshape p,s -> i\nnode Gather f,i -> d\nnode Shape x -> t start=1\n"
+        "node Expand d,t -> e\nnode Concat e,k -> y axis=0",
+        "1,2", "1,2,7"),
     ROW("nothing is chosen of nothing",
         "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "node NonZero f -> q\nnode Size q -> y",
