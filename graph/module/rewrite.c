@@ -36,6 +36,64 @@ static hone_status collect_facts(hone_rewrite *rw) {
     return HONE_OK;
 }
 
+/* ---- users ---- */
+
+typedef struct user_list {
+    const hone_gbind *last;
+    uint32_t count;
+} user_list;
+
+/* Notes that a binding uses what an argument names: counts it, and writes it down where there is
+ * room already. */
+static void note_user(user_list *lists, const uint32_t *first, const hone_gbind **users,
+                      const hone_garg *arg, const hone_gbind *bind) {
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        note_user(lists, first, users, &arg->u.items[i], bind);
+    if (arg->kind != HONE_GARG_VALUE) return;
+    user_list *list = &lists[arg->u.value];
+    if (list->last == bind) return;
+    list->last = bind;
+    if (users) users[first[arg->u.value] + list->count] = bind;
+    list->count++;
+}
+
+static void note_users(const hone_graph_func *old, user_list *lists, const uint32_t *first,
+                       const hone_gbind **users) {
+    for (uint32_t i = 0; i < old->value_count; i++)
+        lists[i] = (user_list){0};
+    for (uint32_t i = 0; i < old->bind_count; i++) {
+        const hone_gbind *bind = &old->bindings[i];
+        for (uint32_t a = 0; a < bind->arg_count; a++)
+            note_user(lists, first, users, &bind->args[a], bind);
+    }
+}
+
+hone_status hone_rewrite_find_users(hone_rewrite *rw) {
+    if (rw->users) return HONE_OK;
+    hone_arena *arena = rw->module->arena;
+    size_t count = (size_t)rw->old->value_count + 1;
+    user_list *lists = hone_arena_zalloc(arena, count * sizeof *lists);
+    uint32_t *first = hone_arena_zalloc(arena, count * sizeof *first);
+    if (!lists || !first) return HONE_NO_MEMORY("graph");
+    note_users(rw->old, lists, first, NULL);
+    for (size_t i = 1; i < count; i++)
+        first[i] = first[i - 1] + lists[i - 1].count;
+    const hone_gbind **users =
+        hone_arena_alloc(arena, ((size_t)first[count - 1] + 1) * sizeof *users);
+    if (!users) return HONE_NO_MEMORY("graph");
+    note_users(rw->old, lists, first, users);
+    rw->first_user = first;
+    rw->users = users;
+    return HONE_OK;
+}
+
+const hone_gbind *const *hone_rewrite_users(const hone_rewrite *rw, hone_gvalue old,
+                                            uint32_t *out_count) {
+    assert(rw->users);
+    *out_count = rw->first_user[old + 1] - rw->first_user[old];
+    return &rw->users[rw->first_user[old]];
+}
+
 /* ---- arguments ---- */
 
 hone_status hone_rewrite_arg(hone_rewrite *rw, const hone_garg *arg, hone_garg *out) {

@@ -14,9 +14,11 @@ typedef struct hone_rewrite {
     hone_module *module; /* being changed; its arena owns everything new */
     const hone_graph_func *old;
     hone_graph_func *now;
-    hone_garg *map;          /* by old value: what it is now; HONE_GARG_NONE = not defined yet */
-    const uint32_t *uses;    /* by old value: how often it is used, the result included */
-    const hone_gbind **defs; /* by old value: the binding that defines it, NULL for a parameter */
+    hone_garg *map;           /* by old value: what it is now; HONE_GARG_NONE = not defined yet */
+    const uint32_t *uses;     /* by old value: how often it is used, the result included */
+    const hone_gbind **defs;  /* by old value: the binding that defines it, NULL for a parameter */
+    const hone_gbind **users; /* see hone_rewrite_find_users; NULL until then */
+    const uint32_t *first_user; /* by old value, and one more: where its users begin */
     void *ctx;
     hone_ir ir;
 } hone_rewrite;
@@ -35,6 +37,14 @@ hone_status hone_rewrite_arg(hone_rewrite *rw, const hone_garg *arg, hone_garg *
 /* All arguments of a binding; out has room for them (arena). */
 hone_status hone_rewrite_args(hone_rewrite *rw, const hone_gbind *bind, const hone_garg **out);
 void hone_rewrite_set(hone_rewrite *rw, hone_gvalue old, hone_garg now);
+
+/* Finds the users of all old values, once for a function, in time linear in its size; asked for
+ * before the first hone_rewrite_users. Errors: HONE_CODE_NO_MEMORY. */
+hone_status hone_rewrite_find_users(hone_rewrite *rw);
+/* The old bindings that have an old value among their arguments, each once, in order. The result
+ * of the function is none. */
+const hone_gbind *const *hone_rewrite_users(const hone_rewrite *rw, hone_gvalue old,
+                                            uint32_t *out_count);
 
 /* Emits an operator call into the new function, with shape inference. */
 hone_status hone_rewrite_call(hone_rewrite *rw, const char *op, uint32_t arg_count,

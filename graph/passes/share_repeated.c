@@ -84,13 +84,13 @@ static bool uses(const hone_gbind *bind, hone_gvalue value) {
 static bool would_go_over_more(hone_rewrite *rw, const hone_gbind *product, const hone_sinfo *a) {
     int64_t rows = hone_expr_const(a->shape[a->rank - 2]);
     int64_t width = hone_expr_const(a->shape[a->rank - 1]);
-    bool is_joined = false;
     if (rows < 0 || width < 0 || rows <= MANY_ROWS * width) return false;
-    for (uint32_t i = 0; i < rw->old->bind_count && !is_joined; i++) {
-        const hone_gbind *user = &rw->old->bindings[i];
-        is_joined = uses(user, product->value) && !hone_gbind_calls(user, "nn.softmax") &&
-                    !hone_gbind_calls(user, "matmul") && !hone_gbind_calls(user, "reshape");
-    }
+    uint32_t count;
+    const hone_gbind *const *users = hone_rewrite_users(rw, product->value, &count);
+    bool is_joined = false;
+    for (uint32_t i = 0; i < count && !is_joined; i++)
+        is_joined = uses(users[i], product->value) && !hone_gbind_calls(users[i], "nn.softmax") &&
+                    !hone_gbind_calls(users[i], "matmul") && !hone_gbind_calls(users[i], "reshape");
     return is_joined;
 }
 
@@ -118,6 +118,7 @@ static hone_status share(hone_rewrite *rw, const hone_gbind *bind, bool *out_don
     if (!hone_gbind_calls(bind, "matmul") || hone_attrs_int(&bind->attrs, "transpose_a", 0) != 0 ||
         !find_repeated(rw, &bind->args[1], &b))
         return HONE_OK;
+    HONE_TRY(hone_rewrite_find_users(rw));
     a = shape_of(rw, &bind->args[0]);
     whole = shape_of(rw, &self);
     if (!whole || !has_matrices_of(a, &b) || would_go_over_more(rw, bind, a)) return HONE_OK;

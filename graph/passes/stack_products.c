@@ -64,16 +64,14 @@ static uint32_t mentions(const hone_garg *arg, hone_gvalue value) {
 
 /* The bindings that use a value; 0 where something else does, or too many do. */
 static uint32_t users_of(const hone_rewrite *rw, hone_gvalue value, const hone_gbind **out) {
-    uint32_t count = 0, uses = 0;
-    for (uint32_t i = 0; i < rw->old->bind_count; i++) {
-        const hone_gbind *bind = &rw->old->bindings[i];
-        uint32_t here = 0;
-        for (uint32_t a = 0; a < bind->arg_count; a++)
-            here += mentions(&bind->args[a], value);
-        if (here == 0) continue;
-        if (bind->kind != HONE_GBIND_CALL || count == MOST_USERS) return 0;
-        out[count++] = bind;
-        uses += here;
+    uint32_t count, uses = 0;
+    const hone_gbind *const *users = hone_rewrite_users(rw, value, &count);
+    if (count > MOST_USERS) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (users[i]->kind != HONE_GBIND_CALL) return 0;
+        for (uint32_t a = 0; a < users[i]->arg_count; a++)
+            uses += mentions(&users[i]->args[a], value);
+        out[i] = users[i];
     }
     return uses == rw->uses[value] ? count : 0;
 }
@@ -150,11 +148,14 @@ static bool is_like(hone_rewrite *rw, const hone_gbind *a, const hone_gbind *b) 
            x->shape[1] == y->shape[1] && of_a && of_b && hone_dtype_equal(of_a->dtype, of_b->dtype);
 }
 
+/* Of those before the first, none would have been left alone if it went with one behind it. */
 static bool find_beside(hone_rewrite *rw, const hone_gbind *first, stack *s) {
     if (!begin_stack(rw, first, constant_of(rw, &first->args[1])->shape[1], s)) return false;
-    for (uint32_t i = 0; i < rw->old->bind_count && s->count < MOST_PARTS; i++) {
-        const hone_gbind *bind = &rw->old->bindings[i];
-        if (!is_product(rw, bind) || !is_like(rw, first, bind)) continue;
+    uint32_t count;
+    const hone_gbind *const *users = hone_rewrite_users(rw, first->args[0].u.value, &count);
+    for (uint32_t i = 0; i < count && s->count < MOST_PARTS; i++) {
+        const hone_gbind *bind = users[i];
+        if (bind < first || !is_product(rw, bind) || !is_like(rw, first, bind)) continue;
         part *p = &s->parts[s->count];
         const hone_gbind *last = last_of(rw, bind, &p->bias);
         if (view_now(rw, last->value)->kind != HONE_GARG_NONE || !stands_alone(rw, last)) continue;
@@ -294,6 +295,7 @@ static hone_status write_stack(hone_rewrite *rw, const stack *s) {
 static hone_status stack_one(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     const hone_garg *now = view_now(rw, bind->value);
     stack s;
+    HONE_TRY(hone_rewrite_find_users(rw));
     if (now->kind == HONE_GARG_NONE && is_product(rw, bind) &&
         (find_columns(rw, bind, &s) || find_beside(rw, bind, &s)))
         HONE_TRY(write_stack(rw, &s));
