@@ -151,6 +151,7 @@ static hone_status open_reader(hone_rewrite *rw, const hone_gbind *bind, onnx_re
             return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
     }
     if (bind->arg_count > ONNX_MAX_INPUTS) return compose_refuse(bind, "too many arguments");
+    HONE_TRY(onnx_room_for(r, bind->arg_count));
     r->input_count = bind->arg_count;
     for (uint32_t i = 0; i < bind->arg_count; i++)
         HONE_TRY(hone_rewrite_arg(rw, &bind->args[i], &r->inputs[i]));

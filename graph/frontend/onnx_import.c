@@ -128,6 +128,7 @@ static hone_status node_inputs(onnx_reader *r, const Onnx__NodeProto *node) {
                           ONNX_MAX_INPUTS);
     }
     r->input_count = (uint32_t)node->n_input;
+    HONE_TRY(onnx_room_for(r, r->input_count));
     for (uint32_t i = 0; i < r->input_count; i++) {
         r->inputs[i] = (hone_garg){.kind = HONE_GARG_NONE};
         if (!node->input[i][0]) continue;
@@ -191,7 +192,7 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     r->node = node;
     r->row = row;
     r->output_count = 0;
-    for (size_t i = 0; i < ONNX_MAX_OUTPUTS; i++) /* what the converter does not make */
+    for (size_t i = 0; i < row->most_outputs; i++) /* what the converter does not make */
         outputs[i] = (hone_garg){.kind = HONE_GARG_STRING, .u.s = row->op};
     for (size_t i = 0; i < node->n_output && i < row->most_outputs; i++) {
         if (node->output[i][0]) r->output_count = (uint32_t)i + 1;

@@ -97,6 +97,8 @@ static hone_status run_scan(onnx_reader *r, onnx_turns *t, const scan_attrs *att
     return HONE_OK;
 }
 
+enum { MOST_BATCHES = 256 };
+
 /* Opset 8: each batch is scanned for itself, and what comes out is stacked. */
 static hone_status run_batches(onnx_reader *r, const onnx_turns *all, const scan_attrs *attrs,
                                hone_garg *out) {
@@ -104,9 +106,9 @@ static hone_status run_batches(onnx_reader *r, const onnx_turns *all, const scan
     uint32_t results = all->state_count + all->scan_count;
     HONE_TRY(onnx_info(r, &all->wholes[0], &info));
     int64_t batches = info->rank > 0 ? hone_expr_const(info->shape[0]) : -1;
-    if (batches < 1 || batches > ONNX_MAX_INPUTS) {
+    if (batches < 1 || batches > MOST_BATCHES) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the number of batches must be known, and at most %d", ONNX_MAX_INPUTS);
+                          "the number of batches must be known, and at most %d", MOST_BATCHES);
     }
     hone_garg *made = hone_arena_zalloc(r->arena, (size_t)(batches * results + 1) * sizeof *made);
     if (!made) return HONE_NO_MEMORY("model");

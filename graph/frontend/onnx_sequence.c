@@ -138,6 +138,8 @@ static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
 
 /* ---- SplitToSequence ---- */
 
+enum { MOST_PARTS = 1024 };
+
 /* Parts of one length; what is left is the last one. */
 static hone_status equal_lengths(onnx_reader *r, int64_t extent, int64_t part,
                                  const hone_expr **lengths, uint32_t *out_count) {
@@ -147,9 +149,9 @@ static hone_status equal_lengths(onnx_reader *r, int64_t extent, int64_t part,
                           "how many parts there are depends on a symbolic size; give its number "
                           "with --shape");
     }
-    if (part < 1 || (extent + part - 1) / part > ONNX_MAX_INPUTS) {
+    if (part < 1 || (extent + part - 1) / part > MOST_PARTS) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "parts of %lld elements of %lld, at most %d parts",
-                          (long long)part, (long long)extent, ONNX_MAX_INPUTS);
+                          (long long)part, (long long)extent, MOST_PARTS);
     }
     for (int64_t left = extent; left > 0; left -= part)
         lengths[count++] = hone_extent_int(&r->ir, left < part ? left : part);
@@ -188,7 +190,7 @@ static hone_status known_parts(onnx_reader *r, int32_t axis, int64_t extent, boo
 
 static hone_status split(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
-    const hone_expr *lengths[ONNX_MAX_INPUTS];
+    const hone_expr *lengths[MOST_PARTS];
     int64_t wanted, keeps;
     int32_t axis;
     uint32_t count = 0;

@@ -53,7 +53,9 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
     onnx_scope scope = {.around = r->scope};
     const Onnx__NodeProto *node = r->node;
     const onnx_converter *row = r->row;
+    hone_garg *own = r->inputs;
     uint32_t inputs_before = r->input_count, outputs_before = r->output_count;
+    uint32_t own_room = r->input_room;
     if (graph->n_input != input_count) {
         return HONE_ERROR(HONE_CODE_INVALID, "its graph has %zu inputs, must have %u",
                           graph->n_input, (unsigned)input_count);
@@ -64,13 +66,14 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
                           "times: loops within loops",
                           ONNX_MAX_INSIDE);
     }
-    hone_garg *kept = hone_arena_copy(r->arena, r->inputs, (inputs_before + 1) * sizeof *kept);
-    if (!kept) return no_memory();
+    r->inputs = hone_arena_alloc(r->arena, ONNX_FEW_INPUTS * sizeof *r->inputs);
+    r->input_room = ONNX_FEW_INPUTS;
     r->scope = &scope;
-    hone_status st = read_within(r, graph, inputs, outputs);
+    hone_status st = r->inputs ? read_within(r, graph, inputs, outputs) : no_memory();
     r->scope = scope.around;
     onnx_scope_deinit(&scope);
-    memcpy(r->inputs, kept, inputs_before * sizeof *kept);
+    r->inputs = own;
+    r->input_room = own_room;
     r->node = node;
     r->row = row;
     r->input_count = inputs_before;

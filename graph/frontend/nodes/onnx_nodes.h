@@ -16,7 +16,6 @@ const onnx_converter *onnx_find_in(const onnx_converter *table, const char *op);
 #undef HONE_ONNX_FAMILY
 
 /* ---- operators of others ---- */
-enum { ONNX_MAX_GIVEN = 16 };
 /* That operator of the standard on these inputs, with the attributes of the node. */
 hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
                             hone_garg *out);

@@ -411,11 +411,34 @@ static hone_status equal_parts(onnx_reader *r, const hone_expr *extent, int64_t 
     return hone_ir_finish(&r->ir);
 }
 
+/* More lengths than are tracked while reading, as a constant. */
+static bool is_long_list(const onnx_reader *r, const hone_garg *arg) {
+    const hone_tensor *list = onnx_constant_of(r, arg);
+    return list && list->rank == 1 && hone_dtype_equal(list->dtype, HONE_DTYPE_I64) &&
+           hone_tensor_count(list) > ONNX_MAX_KNOWN;
+}
+
+static hone_status long_list(onnx_reader *r, const hone_garg *arg, uint32_t *out_count,
+                             const hone_expr **lengths) {
+    const hone_tensor *list = onnx_constant_of(r, arg);
+    int64_t count = hone_tensor_count(list);
+    if (count > ONNX_MAX_OUTPUTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld parts, at most %d", (long long)count,
+                          ONNX_MAX_OUTPUTS);
+    }
+    for (int64_t i = 0; i < count; i++)
+        lengths[i] = hone_extent_int(&r->ir, hone_tensor_get_i64(list, i));
+    *out_count = (uint32_t)count;
+    return hone_ir_finish(&r->ir);
+}
+
 static hone_status lengths_of_parts(onnx_reader *r, const hone_expr *extent, uint32_t *out_count,
                                     const hone_expr **lengths) {
     int64_t parts, sizes[ONNX_MAX_OUTPUTS];
     HONE_TRY(onnx_attr_int(r, "num_outputs", r->output_count, &parts));
     bool is_empty = hone_expr_const(extent) == 0; /* of which no part is computed */
+    if (onnx_has_input(r, 1) && is_long_list(r, &r->inputs[1]))
+        return long_list(r, &r->inputs[1], out_count, lengths);
     if (onnx_has_input(r, 1) && !is_empty) return onnx_sizes(r, 1, "split", out_count, lengths);
     HONE_TRY(onnx_has_input(r, 1)
                  ? onnx_const_ints(r, 1, "split", ONNX_MAX_OUTPUTS, sizes, out_count)
@@ -454,7 +477,7 @@ static bool split_numbers(onnx_reader *r, uint32_t count, const hone_expr *const
 
 static hone_status split_known(onnx_reader *r, int32_t axis, int64_t extent, uint32_t count,
                                const hone_expr *const *lengths, hone_garg *out) {
-    int64_t cuts[ONNX_MAX_KNOWN], sum = 0;
+    int64_t cuts[ONNX_MAX_OUTPUTS], sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t length = lengths[i]->u.i;
         if (length < 0 || length > extent - sum) {
@@ -482,7 +505,7 @@ static hone_status split_known(onnx_reader *r, int32_t axis, int64_t extent, uin
 
 static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
-    const hone_expr *lengths[ONNX_MAX_KNOWN];
+    const hone_expr *lengths[ONNX_MAX_OUTPUTS];
     int64_t axis;
     uint32_t count = 0;
     int32_t at;

@@ -12,6 +12,19 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
 }
 
+hone_status onnx_room_for(onnx_reader *r, uint32_t count) {
+    if (!r->inputs) {
+        r->inputs = r->few;
+        r->input_room = ONNX_FEW_INPUTS;
+    }
+    if (count <= r->input_room) return HONE_OK;
+    hone_garg *inputs = hone_arena_alloc(r->arena, count * sizeof *inputs);
+    if (!inputs) return no_memory();
+    r->inputs = inputs;
+    r->input_room = count;
+    return HONE_OK;
+}
+
 bool onnx_has_input(const onnx_reader *r, uint32_t index) {
     return index < r->input_count && r->inputs[index].kind != HONE_GARG_NONE;
 }
@@ -153,7 +166,9 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
             return no_memory();
         }
     }
-    hone_garg tensors[ONNX_MAX_INPUTS];
+    hone_garg few[ONNX_FEW_INPUTS], *tensors = few;
+    if (arg_count > ONNX_FEW_INPUTS) tensors = hone_arena_alloc(r->arena, arg_count * sizeof *few);
+    if (!tensors) return no_memory();
     for (uint32_t i = 0; i < arg_count; i++) {
         tensors[i] = args[i];
         bool is_shape_arg =

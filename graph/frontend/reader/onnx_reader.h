@@ -29,7 +29,8 @@
 #include "onnx/onnx.pb-c.h"
 #include "support/data/map.h"
 
-enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
+enum { ONNX_MAX_INPUTS = 1 << 16, ONNX_MAX_OUTPUTS = 1024 };
+enum { ONNX_FEW_INPUTS = 32 };                   /* more than any operator has that takes no list */
 enum { ONNX_NAME_FILE = 1, ONNX_NAME_MADE = 2 }; /* whose the name of a size is */
 
 /* Names that hold in a graph: its own, and those of the graph around it. */
@@ -80,7 +81,9 @@ typedef struct onnx_reader {
     const Onnx__NodeProto *node;      /* being converted */
     const struct onnx_converter *row; /* its converter */
     uint32_t input_count;             /* its inputs; absent ones are HONE_GARG_NONE */
-    hone_garg inputs[ONNX_MAX_INPUTS];
+    hone_garg *inputs;                /* with room for ONNX_FEW_INPUTS at least: onnx_room_for */
+    uint32_t input_room;
+    hone_garg few[ONNX_FEW_INPUTS];
     uint32_t output_count; /* outputs that have a name or come before one that has */
 } onnx_reader;
 
@@ -89,8 +92,9 @@ typedef hone_status (*onnx_convert_fn)(onnx_reader *r, hone_garg *outputs);
 typedef struct onnx_converter {
     const char *op;
     onnx_convert_fn convert;
-    uint8_t least_inputs, most_inputs, most_outputs; /* 255 inputs: any number */
-    const char *attrs;                               /* allowed ones, separated by spaces */
+    uint8_t least_inputs, most_inputs; /* 255: any number */
+    uint16_t most_outputs;
+    const char *attrs;  /* allowed ones, separated by spaces */
     const char *target; /* the operator of the graph, for converters that serve several */
 } onnx_converter;
 
@@ -145,6 +149,8 @@ hone_status onnx_attr_ints_n(const onnx_reader *r, const char *name, uint32_t co
 hone_status onnx_check_attrs(const onnx_reader *r, const char *allowed);
 
 /* ---- graph values ---- */
+/* Lets r->inputs hold so many, and ONNX_FEW_INPUTS; what they are is lost. */
+hone_status onnx_room_for(onnx_reader *r, uint32_t count);
 bool onnx_has_input(const onnx_reader *r, uint32_t index);
 /* The tensor info of an argument; INVALID when it is no tensor of known rank. */
 hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sinfo **out_info);

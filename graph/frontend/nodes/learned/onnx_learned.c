@@ -381,8 +381,9 @@ static hone_status convert_extractor(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status convert_vectorizer(onnx_reader *r, hone_garg *out) {
-    hone_garg parts[ONNX_MAX_INPUTS];
     uint32_t count = r->input_count;
+    hone_garg *parts = hone_arena_alloc(r->arena, (count + 1) * sizeof *parts);
+    if (!parts) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(onnx_rows(r, i, HONE_DTYPE_F32, &parts[i]));
     *out = parts[0];

@@ -90,10 +90,11 @@ static hone_status convert_where(onnx_reader *r, hone_garg *out) {
 
 /* Scale and zero point of the result, then three inputs for each part. */
 static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
-    hone_garg parts[ONNX_MAX_INPUTS / 3];
     uint32_t count = (r->input_count - 2) / 3;
     if (r->input_count != 2 + 3 * count)
         return HONE_ERROR(HONE_CODE_INVALID, "%u inputs", r->input_count);
+    hone_garg *parts = hone_arena_alloc(r->arena, (count + 1) * sizeof *parts);
+    if (!parts) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(dequantized(r, 2 + 3 * i, &parts[i]));
     HONE_TRY(onnx_convert_on(r, "Concat", count, parts, out));

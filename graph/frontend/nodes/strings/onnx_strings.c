@@ -47,8 +47,9 @@ static bool is_one_of(const char *op, size_t count, const char *const *words) {
 
 /* Of all texts among the inputs, the rows of one pool take their place. */
 static hone_status take_rows(onnx_reader *r, hone_garg *out_pool) {
-    hone_garg texts[ONNX_MAX_INPUTS];
-    uint32_t which[ONNX_MAX_INPUTS], count = 0;
+    hone_garg *texts = hone_arena_alloc(r->arena, (r->input_count + 1) * sizeof *texts);
+    uint32_t *which = hone_arena_alloc(r->arena, (r->input_count + 1) * sizeof *which), count = 0;
+    if (!texts || !which) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < r->input_count; i++) {
         if (!onnx_is_text(&r->inputs[i])) continue;
         which[count] = i;
