@@ -9,6 +9,7 @@
 #include "ir/verify/verify.h"
 #include "lower/ground/lower.h"
 #include "lower/signature/signature.h"
+#include "support/core/alloc.h"
 #include "support/text/nearest.h"
 
 static const char *const lowering_names[] = {
@@ -24,10 +25,11 @@ static const struct elsewhere {
     {"BindTarget AnnotateEntryFunc AnnotateDeviceRegions SplitHostDevice MakePackedAPI "
      "LowerTVMBuiltin LowerIntrin NarrowDataType ForceNarrowIndexToInt32 StorageRewrite "
      "CallTIRRewrite StaticPlanBlockMemory VMBuiltinLower VMShapeLower KillAfterLastUse "
-     "LowerAllocTensor RewriteDataflowReshape AttachGlobalSymbol BF16ComputeLegalize "
-     "FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize", "'hone compile' does it; see --emit"},
-    {"MetaScheduleApplyDatabase",                                      "'hone compile --db' does it"       },
-    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                      "'hone tune' does it"               },
+     "LowerAllocTensor LowerRuntimeBuiltin ComputePrimValue RewriteDataflowReshape ToNonDataflow "
+     "RemovePurityChecking RewriteCUDAGraph DispatchSampling DispatchSortScan AttachGlobalSymbol "
+     "BF16ComputeLegalize FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize", "'hone compile' does it; see --emit"},
+    {"MetaScheduleApplyDatabase",                                                          "'hone compile --db' does it"       },
+    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                                          "'hone tune' does it"               },
 };
 
 bool hone_named_pass_at(size_t index, hone_named_pass *out) {
@@ -82,13 +84,17 @@ static void add_names(known_names *known, const char *list) {
     }
 }
 
+const char *hone_named_pass_elsewhere(const char *name) {
+    if (hone_graph_pass_find(name) || hone_lower_pass_find(name)) return NULL;
+    for (size_t i = 0; i < HONE_COUNT(elsewhere); i++)
+        if (hone_name_is_listed(elsewhere[i].tvm_names, name)) return elsewhere[i].where;
+    return NULL;
+}
+
 hone_status hone_named_pass_check(const char *name) {
     if (hone_graph_pass_find(name) || hone_lower_pass_find(name)) return HONE_OK;
-    for (size_t i = 0; i < HONE_COUNT(elsewhere); i++) {
-        if (!hone_name_is_listed(elsewhere[i].tvm_names, name)) continue;
-        return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no pass '%s': %s", name,
-                          elsewhere[i].where);
-    }
+    const char *where = hone_named_pass_elsewhere(name);
+    if (where) return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no pass '%s': %s", name, where);
     known_names known = {.count = 0};
     hone_named_pass pass;
     for (size_t i = 0; hone_named_pass_at(i, &pass); i++) {
@@ -155,15 +161,24 @@ static hone_status run_some(const hone_module *module, const char *const *names,
     return lower_members(module, lowering, done, target, out_module);
 }
 
-hone_status hone_named_passes_run(const hone_module *module, const char *const *names, size_t count,
-                                  const hone_named_passes_options *options,
-                                  hone_module **out_module) {
-    static const hone_named_passes_options defaults = {0};
-    if (!options) options = &defaults;
-    *out_module = NULL;
-    hone_target host;
-    for (size_t i = 0; i < count; i++)
+hone_status hone_named_passes_choose(const char *const *names, size_t count, const char **kept,
+                                     size_t *out_count) {
+    const char *first_elsewhere = NULL;
+    *out_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (hone_named_pass_elsewhere(names[i])) {
+            if (!first_elsewhere) first_elsewhere = names[i];
+            continue;
+        }
         HONE_TRY(hone_named_pass_check(names[i]));
+        kept[(*out_count)++] = names[i];
+    }
+    return *out_count || !first_elsewhere ? HONE_OK : hone_named_pass_check(first_elsewhere);
+}
+
+static hone_status run_all(const hone_module *module, const char *const *names, size_t count,
+                           const hone_named_passes_options *options, hone_module **out_module) {
+    hone_target host;
     if (!options->target) HONE_TRY(hone_target_parse("host", &host));
     hone_module *now;
     HONE_TRY(hone_module_copy(module, &now));
@@ -178,4 +193,17 @@ hone_status hone_named_passes_run(const hone_module *module, const char *const *
     }
     *out_module = now;
     return HONE_OK;
+}
+
+hone_status hone_named_passes_run(const hone_module *module, const char *const *names, size_t count,
+                                  const hone_named_passes_options *options,
+                                  hone_module **out_module) {
+    static const hone_named_passes_options defaults = {0};
+    *out_module = NULL;
+    const char **kept = hone_calloc(count + 1, sizeof *kept);
+    if (!kept) return HONE_NO_MEMORY("passes");
+    hone_status st = hone_named_passes_choose(names, count, kept, &count);
+    if (!st) st = run_all(module, kept, count, options ? options : &defaults, out_module);
+    hone_free(kept);
+    return st;
 }

@@ -30,6 +30,15 @@ const char *const *hone_named_pipeline(const char *name);
  * place here. */
 HONE_NODISCARD hone_status hone_named_pass_check(const char *name);
 
+/* What does the work of a pass of TVM that is none here ("'hone compile' does it …"), or NULL. */
+const char *hone_named_pass_elsewhere(const char *name);
+
+/* Those that run, in order: of a list as tutorials have it those are left out whose work is done
+ * elsewhere. `kept` has room for count. Errors: as hone_named_pass_check, also where all of them
+ * are left out. */
+HONE_NODISCARD hone_status hone_named_passes_choose(const char *const *names, size_t count,
+                                                    const char **kept, size_t *out_count);
+
 /* Whether it is the pass that takes sizes and parameters (options->graph). */
 bool hone_named_pass_binds(const char *name);
 
@@ -41,8 +50,8 @@ typedef struct hone_named_passes_options {
     const hone_target *target; /* what it is for; NULL = this machine, as its CPU */
 } hone_named_passes_options;
 
-/* The module after the passes, frozen; names are checked before anything runs. A pass that fails is
- * named. options NULL = {0}. */
+/* The module after the passes that hone_named_passes_choose keeps, frozen; names are checked before
+ * anything runs. A pass that fails is named. options NULL = {0}. */
 HONE_NODISCARD hone_status hone_named_passes_run(const hone_module *module,
                                                  const char *const *names, size_t count,
                                                  const hone_named_passes_options *options,

@@ -54,21 +54,27 @@ static hone_status find_pipeline(const char *pipeline, pass_names *out) {
 
 /* All names are looked at before anything runs. */
 static hone_status read_names(hone_cli *cli, const char *text, pass_names *out) {
-    const char **items = hone_arena_alloc(cli->arena, (strlen(text) + 1) * sizeof *items);
-    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "passes");
-    out->items = items;
+    const size_t room = (strlen(text) + 1) * sizeof *out->items;
+    const char **all = hone_arena_alloc(cli->arena, room);
+    const char **kept = hone_arena_alloc(cli->arena, room);
+    size_t count = 0;
+    if (!all || !kept) return HONE_ERROR(HONE_CODE_NO_MEMORY, "passes");
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length) {
-            const char *name = hone_arena_strndup(cli->arena, text, length);
-            if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "passes");
-            HONE_TRY(hone_named_pass_check(name));
-            items[out->count++] = name;
+            all[count] = hone_arena_strndup(cli->arena, text, length);
+            if (!all[count++]) return HONE_ERROR(HONE_CODE_NO_MEMORY, "passes");
         }
         text += length + (text[length] == ',');
     }
-    if (out->count) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "option '--pass' names no pass");
+    if (!count) return HONE_ERROR(HONE_CODE_INVALID, "option '--pass' names no pass");
+    HONE_TRY(hone_named_passes_choose(all, count, kept, &out->count));
+    out->items = kept;
+    for (size_t i = 0; i < count; i++) {
+        const char *where = hone_named_pass_elsewhere(all[i]);
+        if (where) HONE_LOG(&cli->log, HONE_LOG_WARNING, "'%s' is left out: %s", all[i], where);
+    }
+    return HONE_OK;
 }
 
 /* ---- running them ---- */
