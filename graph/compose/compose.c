@@ -16,6 +16,7 @@ static const hone_composer *find(hone_rewrite *rw, const hone_gbind *bind) {
         }
     }
     const hone_composer *slice = hone_compose_slice_of(rw, bind);
+    if (!slice) slice = hone_compose_split_of(rw, bind);
     return slice ? slice : hone_compose_order_of(bind);
 }
 
@@ -133,7 +134,7 @@ hone_status compose_items(onnx_reader *r, const hone_garg *tuple, uint32_t most,
 
 /* ---- a binding ---- */
 
-static hone_status open_reader(hone_rewrite *rw, const hone_gbind *bind, onnx_reader *r) {
+hone_status compose_open_reader(hone_rewrite *rw, const hone_gbind *bind, onnx_reader *r) {
     enum { NEWEST = 28 };
     static const hone_graph_options none = {0};
     memset(r, 0, sizeof *r);
@@ -171,7 +172,7 @@ static hone_status contradiction(const hone_rewrite *rw, const hone_sinfo *writt
 
 static hone_status compose(hone_rewrite *rw, const hone_gbind *bind, const hone_composer *row,
                            onnx_reader *r, hone_garg *out) {
-    HONE_TRY(open_reader(rw, bind, r));
+    HONE_TRY(compose_open_reader(rw, bind, r));
     HONE_TRY(row->make(r, bind, out));
     HONE_TRY(onnx_note_greatest(r));
     HONE_TRY(hone_ir_finish(&r->ir));

@@ -15,4 +15,10 @@
 HONE_NODISCARD hone_status hone_compose_bind(hone_rewrite *rw, const hone_gbind *bind,
                                              bool *out_done);
 
+/* A callback of hone_rewrite_module: makes operands agree whose sizes have different names, where
+ * the operator wants them equal (R.match_cast of one, checked in each call). Calls that are wrong
+ * otherwise stay as they are. */
+HONE_NODISCARD hone_status hone_compose_agreed(hone_rewrite *rw, const hone_gbind *bind,
+                                               bool *out_done);
+
 #endif

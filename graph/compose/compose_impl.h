@@ -12,6 +12,7 @@
  *   compose_grad.c    gradients of operators
  *   compose_detect.c  boxes of detectors
  *   compose_shape.c   shapes as data, views, and what does nothing
+ *   compose_sizes.c   operands whose sizes have different names
  *
  * A composer is a reader (frontend/reader/) over the function that is being rebuilt: its inputs are
  * the arguments of the call, and what it emits stands in that function.
@@ -28,6 +29,9 @@ typedef struct hone_composer {
     const char *op;
     hone_compose_fn make;
 } hone_composer;
+
+/* A reader of the call, whose arguments are its inputs. The caller ends its size_names. */
+hone_status compose_open_reader(hone_rewrite *rw, const hone_gbind *bind, onnx_reader *r);
 
 /* ---- nodes of the standard (compose_proto.c) ---- */
 enum { COMPOSE_MOST_ATTRS = 8 };
@@ -62,6 +66,8 @@ extern const hone_composer hone_compose_detectors[];
 const hone_composer *hone_compose_order_of(const hone_gbind *bind);
 /* For a strided_slice whose places or extents are sizes that come later; else NULL. */
 const hone_composer *hone_compose_slice_of(hone_rewrite *rw, const hone_gbind *bind);
+/* A split of an axis whose extent comes later. */
+const hone_composer *hone_compose_split_of(hone_rewrite *rw, const hone_gbind *bind);
 
 /* ---- what the call says ---- */
 /* Of a literal, whatever its kind; the fallback for all else. */

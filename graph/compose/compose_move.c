@@ -177,6 +177,41 @@ const hone_composer *hone_compose_slice_of(hone_rewrite *rw, const hone_gbind *b
     return is_known && is_sized(bind, info) ? &row : NULL;
 }
 
+/* ---- splits ---- */
+
+static hone_status open_split(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_sinfo *tuple = r->rewrite->old->values[bind->value].sinfo, *x;
+    int32_t axis;
+    HONE_TRY(onnx_input_info(r, 0, &x));
+    HONE_TRY(onnx_axis(r, hone_attrs_int(&bind->attrs, "axis", 0), x->rank, &axis));
+    uint32_t count = tuple && tuple->kind == HONE_SINFO_TUPLE ? tuple->field_count : 0;
+    const hone_expr **lengths = hone_arena_alloc(r->arena, ((size_t)count + 1) * sizeof *lengths);
+    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
+    if (!lengths || !items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "split");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tuple->fields[i]->shape) return compose_refuse(bind, "parts that are not known");
+        lengths[i] = tuple->fields[i]->shape[axis];
+    }
+    if (!count) return compose_refuse(bind, "parts that are not known");
+    HONE_TRY(onnx_emit_parts(r, r->inputs[0], axis, count, lengths, items));
+    return compose_tuple(r, count, items, out);
+}
+
+/* Of an axis whose extent is known only when it runs. */
+const hone_composer *hone_compose_split_of(hone_rewrite *rw, const hone_gbind *bind) {
+    static const hone_composer row = {"a split", open_split};
+    hone_garg x;
+    if (strcmp(bind->callee, "split") != 0 ||
+        hone_status_consume(hone_rewrite_arg(rw, &bind->args[0], &x)))
+        return NULL;
+    const hone_sinfo *info = hone_rewrite_info(rw, &x);
+    if (!info || info->kind != HONE_SINFO_TENSOR || !info->shape) return NULL;
+    int64_t axis = hone_attrs_int(&bind->attrs, "axis", 0);
+    axis += axis < 0 ? info->rank : 0;
+    bool is_axis = axis >= 0 && axis < info->rank;
+    return is_axis && !hone_expr_is_int(info->shape[axis]) ? &row : NULL;
+}
+
 const hone_composer hone_compose_moves[] = {
     {"nn.batch_flatten", batch_flatten},
     {"nn.pixel_shuffle",                  pixel_shuffle},

@@ -97,17 +97,9 @@ static void sizes_of_weights(hone_ir *ir, const hone_graph_func *graph,
     }
 }
 
-static hone_status bind_graph_sizes(hone_graph_func *graph, const hone_graph_options *options,
-                                    bool *used) {
+hone_status hone_graph_put_sizes(hone_graph_func *graph, const hone_expr *const *values) {
     hone_ir ir = {.arena = graph->arena};
-    const hone_expr **values = hone_arena_zalloc(ir.arena, (graph->var_count + 1) * sizeof *values);
-    if (!values) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
     size_map map = {values, graph->var_count};
-    for (uint32_t i = 0; i < graph->var_count; i++) {
-        const hone_graph_dim *dim = find_dim(options, graph->vars[i].name, used);
-        if (dim) values[i] = hone_expr_int(&ir, graph->vars[i].dtype, dim->size);
-    }
-    sizes_of_weights(&ir, graph, options, values);
     for (uint32_t i = 0; i < graph->value_count; i++) {
         graph->values[i].sinfo = bind_info(&ir, &map, graph->values[i].sinfo);
     }
@@ -116,6 +108,20 @@ static hone_status bind_graph_sizes(hone_graph_func *graph, const hone_graph_opt
     graph->result = bind_arg(&ir, &map, graph->result);
     graph->result_sinfo = bind_info(&ir, &map, graph->result_sinfo);
     return hone_ir_finish(&ir);
+}
+
+static hone_status bind_graph_sizes(hone_graph_func *graph, const hone_graph_options *options,
+                                    bool *used) {
+    hone_ir ir = {.arena = graph->arena};
+    const hone_expr **values = hone_arena_zalloc(ir.arena, (graph->var_count + 1) * sizeof *values);
+    if (!values) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
+    for (uint32_t i = 0; i < graph->var_count; i++) {
+        const hone_graph_dim *dim = find_dim(options, graph->vars[i].name, used);
+        if (dim) values[i] = hone_expr_int(&ir, graph->vars[i].dtype, dim->size);
+    }
+    sizes_of_weights(&ir, graph, options, values);
+    HONE_TRY(hone_ir_finish(&ir));
+    return hone_graph_put_sizes(graph, values);
 }
 
 static hone_status bind_func_sizes(hone_func *func, const hone_graph_options *options, bool *used) {
@@ -202,21 +208,7 @@ static hone_status substitute(hone_graph_func *graph, hone_garg *arg, const hone
     return HONE_OK;
 }
 
-/* Values are renumbered: the parameters that stay come first. */
-static hone_status drop_params(hone_graph_func *graph, hone_garg *map) {
-    hone_gvalue_info *values =
-        hone_arena_zalloc(graph->arena, (graph->value_count + 1) * sizeof *values);
-    hone_gvalue *numbers =
-        hone_arena_zalloc(graph->arena, (graph->value_count + 1) * sizeof *numbers);
-    if (!values || !numbers) return HONE_ERROR(HONE_CODE_NO_MEMORY, "weights");
-    uint32_t count = 0, params = 0;
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        if (map[i].kind != HONE_GARG_NONE) continue;
-        numbers[i] = count;
-        values[count++] = graph->values[i];
-        params += i < graph->param_count;
-        map[i] = HONE_GARG_OF_VALUE(numbers[i]);
-    }
+hone_status hone_graph_put_args(hone_graph_func *graph, const hone_garg *map) {
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         hone_gbind *bind = &graph->bindings[i];
         hone_garg *args = hone_arena_copy(graph->arena, bind->args,
@@ -225,9 +217,24 @@ static hone_status drop_params(hone_graph_func *graph, hone_garg *map) {
         for (uint32_t a = 0; a < bind->arg_count; a++)
             HONE_TRY(substitute(graph, &args[a], map));
         bind->args = args;
-        bind->value = numbers[bind->value];
+        bind->value = map[bind->value].u.value;
     }
-    HONE_TRY(substitute(graph, &graph->result, map));
+    return substitute(graph, &graph->result, map);
+}
+
+/* Values are renumbered: the parameters that stay come first. */
+static hone_status drop_params(hone_graph_func *graph, hone_garg *map) {
+    hone_gvalue_info *values =
+        hone_arena_zalloc(graph->arena, (graph->value_count + 1) * sizeof *values);
+    if (!values) return HONE_ERROR(HONE_CODE_NO_MEMORY, "weights");
+    uint32_t count = 0, params = 0;
+    for (uint32_t i = 0; i < graph->value_count; i++) {
+        if (map[i].kind != HONE_GARG_NONE) continue;
+        map[i] = HONE_GARG_OF_VALUE(count);
+        values[count++] = graph->values[i];
+        params += i < graph->param_count;
+    }
+    HONE_TRY(hone_graph_put_args(graph, map));
     graph->values = values;
     graph->value_count = graph->value_capacity = count;
     graph->param_count = params;

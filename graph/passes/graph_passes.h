@@ -12,6 +12,8 @@ hone_status hone_pass_choose(hone_module *module, const hone_graph_options *opti
 hone_status hone_pass_link_memory(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_begin_results(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_open_sizes(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_name_casts(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_compose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_infer(hone_module *module, const hone_graph_options *options);
@@ -31,5 +33,12 @@ hone_status hone_pass_note_patterns(hone_module *module, const hone_graph_option
 hone_status hone_pass_fuse(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_specialize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_prune(hone_module *module, const hone_graph_options *options);
+
+/* What stands now for each old value, everywhere in a function; the caller renumbers its values. A
+ * value that a binding defines is a value again. */
+HONE_NODISCARD hone_status hone_graph_put_args(hone_graph_func *graph, const hone_garg *map);
+/* Expressions for symbolic sizes of one function, by variable (NULL: stays), everywhere in it. */
+HONE_NODISCARD hone_status hone_graph_put_sizes(hone_graph_func *graph,
+                                                const hone_expr *const *values);
 
 #endif

@@ -2,8 +2,8 @@
  *   flatten, squeeze, expand_dims        → reshape
  *   reshape of a reshape                 → one reshape; of a constant → another constant
  *   reshape, astype, permute_dims that change nothing, aliases, dropout → the argument
- *   items of split                       → strided_slice
- *   items of topk                        → topk of the values, or of the indices
+ *   split                                → a tuple of strided_slice
+ *   topk                                 → topk of the values, and of the indices
  *   what is made of numbers and shapes   → see normalize_fill.h
  *   linear                               → matmul with transpose_b, add
  *   items of tuples that are written out → the item
@@ -124,19 +124,9 @@ static hone_status alias(hone_rewrite *rw, const hone_gbind *bind, const hone_ga
 
 /* ---- tuples ---- */
 
-/* Part `index` of a split as a slice. */
-static hone_status slice_of_split(hone_rewrite *rw, const hone_gbind *bind, const hone_gbind *split,
-                                  bool *out_done) {
-    const hone_sinfo *tuple = rw->old->values[split->value].sinfo;
-    hone_garg x, out;
-    HONE_TRY(hone_rewrite_arg(rw, &split->args[0], &x));
-    const hone_sinfo *info = hone_rewrite_info(rw, &x);
-    if (!tuple || !info || tuple->kind != HONE_SINFO_TUPLE) return HONE_OK;
-    int64_t axis = hone_attrs_int(&split->attrs, "axis", 0), begin = 0;
-    if (axis < 0) axis += info->rank;
-    for (int32_t i = 0; i < bind->index; i++)
-        begin += hone_expr_const(tuple->fields[i]->shape[axis]);
-    int64_t end = begin + hone_expr_const(tuple->fields[bind->index]->shape[axis]);
+/* Elements begin to end along an axis. */
+static hone_status slice(hone_rewrite *rw, hone_garg x, int64_t axis, int64_t begin, int64_t end,
+                         hone_garg *out) {
     int64_t numbers[3] = {axis, begin, end};
     hone_garg args[4] = {x}, *items = hone_arena_zalloc(rw->module->arena, 3 * sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "slice");
@@ -145,39 +135,72 @@ static hone_status slice_of_split(hone_rewrite *rw, const hone_gbind *bind, cons
             (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&rw->ir, numbers[i])};
         args[i + 1] = (hone_garg){.kind = HONE_GARG_TUPLE, .count = 1, .u.items = &items[i]};
     }
-    HONE_TRY(hone_rewrite_call(rw, "strided_slice", 4, args, (hone_attrs){0}, &out));
-    hone_rewrite_set(rw, bind->value, out);
-    *out_done = true;
+    return hone_rewrite_call(rw, "strided_slice", 4, args, (hone_attrs){0}, out);
+}
+
+static hone_status parts_of_split(hone_rewrite *rw, const hone_gbind *split, uint32_t count,
+                                  hone_garg *items) {
+    const hone_sinfo *tuple = rw->old->values[split->value].sinfo;
+    hone_garg x;
+    HONE_TRY(hone_rewrite_arg(rw, &split->args[0], &x));
+    const hone_sinfo *info = hone_rewrite_info(rw, &x);
+    int64_t axis = hone_attrs_int(&split->attrs, "axis", 0), begin = 0;
+    if (!info) return HONE_ERROR(HONE_CODE_INVALID, "a split of what is no tensor");
+    if (axis < 0) axis += info->rank;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t end = begin + hone_expr_const(tuple->fields[i]->shape[axis]);
+        HONE_TRY(slice(rw, x, axis, begin, end, &items[i]));
+        begin = end;
+    }
     return HONE_OK;
 }
 
-static hone_status item_of_topk(hone_rewrite *rw, const hone_gbind *bind, const hone_gbind *topk,
-                                bool *out_done) {
-    hone_garg x, out;
-    hone_attrs attrs;
+static hone_status items_of_topk(hone_rewrite *rw, const hone_gbind *topk, hone_garg *items) {
+    static const char *const kinds[] = {"values", "indices"};
+    hone_garg x;
     HONE_TRY(hone_rewrite_arg(rw, &topk->args[0], &x));
-    hone_value kind = HONE_VALUE_OF_STRING(bind->index == 0 ? "values" : "indices");
-    if (!hone_attrs_with(rw->module->arena, &topk->attrs, "ret_type", kind, &attrs)) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "topk");
+    for (uint32_t i = 0; i < HONE_COUNT(kinds); i++) {
+        hone_attrs attrs;
+        hone_value kind = HONE_VALUE_OF_STRING(kinds[i]);
+        if (!hone_attrs_with(rw->module->arena, &topk->attrs, "ret_type", kind, &attrs))
+            return HONE_ERROR(HONE_CODE_NO_MEMORY, "topk");
+        HONE_TRY(hone_rewrite_call(rw, "topk", 1, &x, attrs, &items[i]));
     }
-    HONE_TRY(hone_rewrite_call(rw, "topk", 1, &x, attrs, &out));
-    hone_rewrite_set(rw, bind->value, out);
+    return HONE_OK;
+}
+
+/* What dropout drops in inference: nothing. */
+static hone_status items_of_dropout(hone_rewrite *rw, const hone_gbind *dropout, hone_garg *items) {
+    HONE_TRY(hone_rewrite_arg(rw, &dropout->args[0], &items[0]));
+    const hone_sinfo *info = hone_rewrite_info(rw, &items[0]);
+    if (!info || info->rank < 0 || (info->rank && !info->shape))
+        return hone_rewrite_call(rw, "ones_like", 1, &items[0], (hone_attrs){0}, &items[1]);
+    return hone_normalize_ones(rw, info, &items[1]);
+}
+
+/* A call of several results as a tuple of its items, each by itself; nobody computes those that go
+ * unused. */
+static hone_status normalize_tuple(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    const hone_sinfo *tuple = rw->old->values[bind->value].sinfo;
+    bool is_split = hone_gbind_calls(bind, "split"), is_topk = hone_gbind_calls(bind, "topk");
+    bool is_one = is_split || is_topk || hone_gbind_calls(bind, "nn.dropout");
+    if (!is_one || !tuple || tuple->kind != HONE_SINFO_TUPLE) return HONE_OK;
+    uint32_t count = tuple->field_count;
+    hone_garg *items = hone_arena_zalloc(rw->module->arena, ((size_t)count + 1) * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuple");
+    if (is_split)
+        HONE_TRY(parts_of_split(rw, bind, count, items));
+    else
+        HONE_TRY(is_topk ? items_of_topk(rw, bind, items) : items_of_dropout(rw, bind, items));
+    hone_garg now = {.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
+    hone_rewrite_set(rw, bind->value, now);
     *out_done = true;
     return HONE_OK;
 }
 
 static hone_status normalize_get(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
-    const hone_garg *tuple = &bind->args[0];
-    if (tuple->kind == HONE_GARG_VALUE) {
-        const hone_gbind *def = rw->defs[tuple->u.value];
-        if (hone_gbind_calls(def, "split")) return slice_of_split(rw, bind, def, out_done);
-        if (hone_gbind_calls(def, "topk")) return item_of_topk(rw, bind, def, out_done);
-        if (hone_gbind_calls(def, "nn.dropout") && bind->index == 0) {
-            return alias(rw, bind, &def->args[0], out_done);
-        }
-    }
     hone_garg now;
-    HONE_TRY(hone_rewrite_arg(rw, tuple, &now));
+    HONE_TRY(hone_rewrite_arg(rw, &bind->args[0], &now));
     if (now.kind != HONE_GARG_TUPLE || bind->index < 0 || (uint32_t)bind->index >= now.count) {
         return HONE_OK;
     }
@@ -221,6 +244,7 @@ static hone_status normalize_bind(hone_rewrite *rw, const hone_gbind *bind, bool
         return HONE_OK;
     }
     HONE_TRY(hone_normalize_fill(rw, bind, out_done));
+    if (!*out_done) HONE_TRY(normalize_tuple(rw, bind, out_done));
     if (*out_done) return HONE_OK;
     if (hone_gbind_calls(bind, "linear")) return normalize_linear(rw, bind, out_done);
     if (hone_gbind_calls(bind, "concat") && bind->args[0].kind == HONE_GARG_TUPLE &&

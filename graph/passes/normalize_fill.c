@@ -43,6 +43,11 @@ static hone_status fill(hone_rewrite *rw, const hone_gbind *bind, const hone_sin
     return broadcast(rw, *out, to, out);
 }
 
+hone_status hone_normalize_ones(hone_rewrite *rw, const hone_sinfo *like, hone_garg *out) {
+    HONE_TRY(number(rw, like->dtype, 1, out));
+    return broadcast(rw, *out, like, out);
+}
+
 /* ---- ranges ---- */
 
 static double value_of(const hone_expr *e) {

@@ -10,5 +10,7 @@
 
 /* Leaves *out_done false for other calls. */
 hone_status hone_normalize_fill(hone_rewrite *rw, const hone_gbind *bind, bool *out_done);
+/* Ones of a tensor's type and shape, which is known. */
+hone_status hone_normalize_ones(hone_rewrite *rw, const hone_sinfo *like, hone_garg *out);
 
 #endif

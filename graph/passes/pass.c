@@ -16,19 +16,26 @@ static const hone_graph_pass passes[] = {
 
 /* Constants are folded before batch norms, whose statistics may be computed, and again after what
  * those leave behind. */
-static const char *const prepare[] = {
-    "link_memory",    "choose",          "link_calls",     "begin_results",
-    "bind",           "infer",           "compose",        "normalize",
-    "fold_constants", "fold_batch_norm", "decompose",      "channels_last",
-    "fold_transpose", "fold_constants",  "normalize",      "stack_products",
-    "fuse_attention", "cut_scans",       "share_repeated", "legalize",
-    "fuse",           "specialize",      "prune",          NULL};
-static const char *const interpret[] = {"link_memory", "link_calls", "bind",     "infer", "compose",
-                                        "normalize",   "decompose",  "legalize", "prune", NULL};
-static const char *const zero[] = {
-    "link_memory",    "choose",    "link_calls",     "bind",      "infer",
-    "compose",        "normalize", "fold_constants", "decompose", "legalize_all",
-    "fold_constants", "fuse",      "prune",          NULL};
+static const char *const prepare[] = {"link_memory",    "choose",
+                                      "link_calls",     "begin_results",
+                                      "open_sizes",     "bind",
+                                      "infer",          "compose",
+                                      "name_casts",     "normalize",
+                                      "fold_constants", "fold_batch_norm",
+                                      "decompose",      "channels_last",
+                                      "fold_transpose", "fold_constants",
+                                      "normalize",      "stack_products",
+                                      "fuse_attention", "cut_scans",
+                                      "share_repeated", "legalize",
+                                      "fuse",           "specialize",
+                                      "prune",          NULL};
+static const char *const interpret[] = {"link_memory", "link_calls", "open_sizes", "bind",
+                                        "infer",       "compose",    "name_casts", "normalize",
+                                        "decompose",   "legalize",   "prune",      NULL};
+static const char *const zero[] = {"link_memory",    "choose",         "link_calls", "open_sizes",
+                                   "bind",           "infer",          "compose",    "name_casts",
+                                   "normalize",      "fold_constants", "decompose",  "legalize_all",
+                                   "fold_constants", "fuse",           "prune",      NULL};
 
 size_t hone_graph_pass_count(void) {
     return HONE_COUNT(passes);

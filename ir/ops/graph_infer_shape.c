@@ -244,6 +244,28 @@ hone_status hone_infer_concat(hone_infer *in) {
     return hone_infer_tensor(in, first->dtype, first->rank, shape);
 }
 
+/* Part i of an axis whose extent comes later: equal ones but for the last, or between cuts; that
+ * none is less than nothing is seen when it is cut out. */
+static hone_status open_part(hone_infer *in, const hone_expr *extent, const hone_value *cuts,
+                             int64_t count, int64_t i, const hone_expr **out) {
+    bool is_list = cuts && cuts->kind == HONE_VALUE_LIST;
+    const hone_expr *part =
+        hone_extent_div(&in->ir, hone_extent_add(&in->ir, extent, count - 1), count);
+    const hone_expr *before = hone_extent_int(&in->ir, 1 - count);
+    if (is_list) {
+        int64_t begin = i ? cuts->u.items[i - 1].u.i : 0;
+        int64_t end = i + 1 < count ? cuts->u.items[i].u.i : begin;
+        if (begin < 0 || end < begin)
+            return hone_infer_fail(in, "a cut at %lld", (long long)(end < begin ? end : begin));
+        part = hone_extent_int(&in->ir, end - begin);
+        before = hone_extent_int(&in->ir, -begin);
+    } else if (part) {
+        before = hone_extent_mul(&in->ir, part, before);
+    }
+    *out = i + 1 < count ? part : hone_extent_sum(&in->ir, extent, before);
+    return hone_ir_finish(&in->ir);
+}
+
 /* indices_or_sections: how many equal parts, or the list of places to cut. */
 hone_status hone_infer_split(hone_infer *in) {
     const hone_sinfo *x = in->args[0];
@@ -254,7 +276,6 @@ hone_status hone_infer_split(hone_infer *in) {
     int64_t extent = hone_expr_const(x->shape[axis]);
     int64_t count = is_list ? (int64_t)cuts->count + 1
                             : hone_attrs_int(&in->bind->attrs, "indices_or_sections", 1);
-    if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
     if (count < 1 || count > 4096) return hone_infer_fail(in, "%lld parts", (long long)count);
     const hone_sinfo **fields = hone_arena_zalloc(in->ir.arena, (size_t)count * sizeof *fields);
     if (!fields) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
@@ -265,6 +286,12 @@ hone_status hone_infer_split(hone_infer *in) {
         bool is_last = i + 1 == count;
         if (is_list && !is_last && cuts->u.items[i].kind != HONE_VALUE_INT) {
             return hone_infer_fail(in, "a cut that is no integer");
+        }
+        if (extent < 0) {
+            HONE_TRY(open_part(in, x->shape[axis], cuts, count, i, &shape[axis]));
+            HONE_TRY(hone_infer_tensor(in, x->dtype, x->rank, shape));
+            fields[i] = in->result;
+            continue;
         }
         int64_t end = is_last ? extent : is_list ? cuts->u.items[i].u.i : begin + part;
         if (end > extent || end < begin)

@@ -195,7 +195,8 @@ hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, 
 
 static bool is_broadcast(const hone_graph_op *op) {
     return op->infer == HONE_INFER_BINARY || op->infer == HONE_INFER_COMPARE ||
-           op->infer == HONE_INFER_LOGICAL || op->infer == HONE_INFER_WHERE;
+           op->infer == HONE_INFER_LOGICAL || op->infer == HONE_INFER_WHERE ||
+           op->infer == HONE_INFER_BITS || op->infer == HONE_INFER_FMA;
 }
 
 /* An update for each tuple of indices, of the shape of what that reaches in the data. */
