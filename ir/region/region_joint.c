@@ -11,7 +11,7 @@ typedef struct joint {
     const region_access *access;
     uint32_t rank;
     const hone_expr **indices; /* of boxes side by side, where an extent is not 1: their numbers */
-    const hone_expr *predicate;
+    const hone_expr *predicate, *beside; /* on what indexes, and on what does not */
 } joint;
 
 static bool runs(const joint *j, const hone_expr *e) {
@@ -68,16 +68,32 @@ static bool holds_at_begin(const joint *j, const hone_expr *e) {
     return hone_prove(j->arith, e);
 }
 
-/* The conditions that cut the indices; false where one may leave out the whole piece. */
-static bool read_predicate(joint *j, const hone_expr *e) {
+static bool add_condition(const joint *j, const hone_expr *e, const hone_expr **io) {
+    *io = *io ? hone_expr_binary(&j->arith->ir, HONE_OP_AND, *io, e) : e;
+    return *io != NULL;
+}
+
+/* False where a condition may leave out the whole piece. */
+static bool read_conditions(joint *j, const hone_expr *e) {
     if (!e || hone_expr_is_int_value(e, 1)) return true;
     if (hone_expr_is_op(e, HONE_OP_AND)) {
-        return read_predicate(j, e->args[0]) && read_predicate(j, e->args[1]);
+        return read_conditions(j, e->args[0]) && read_conditions(j, e->args[1]);
     }
     if (!runs(j, e)) return hone_prove(j->arith, e);
-    if (is_beside_indices(j, e)) return holds_at_begin(j, e);
-    j->predicate = j->predicate ? hone_expr_binary(&j->arith->ir, HONE_OP_AND, j->predicate, e) : e;
-    return j->predicate != NULL;
+    if (!is_beside_indices(j, e)) return add_condition(j, e, &j->predicate);
+    return holds_at_begin(j, e) && add_condition(j, e, &j->beside);
+}
+
+/* The conditions that cut the indices; false where one may leave out the whole piece, or cut it
+ * where loops that index nothing do not begin. */
+static bool read_predicate(joint *j, const hone_expr *e) {
+    if (!read_conditions(j, e)) return false;
+    for (uint32_t v = 0; j->predicate && j->beside && v < j->access->relax_count; v++) {
+        if (j->access->relax[v] && hone_expr_uses_var(j->predicate, (hone_var)v) &&
+            hone_expr_uses_var(j->beside, (hone_var)v))
+            return false;
+    }
+    return true;
 }
 
 static bool is_used(const joint *j, hone_var var) {

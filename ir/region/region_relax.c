@@ -302,6 +302,18 @@ static void drop_rests(relax_ctx *ctx) {
     }
 }
 
+/* Where conditions leave out all boxes of a dimension, their cut may still lie behind where the
+ * first one would begin; single elements end before they begin then. Is one box left, at least,
+ * whatever does not run? */
+static bool keeps_a_box(relax_ctx *ctx, const hone_range *range, const hone_interval *side) {
+    hone_ir *ir = &ctx->arith->ir;
+    if (ctx->facts.count == 0 || hone_expr_is_int_value(range->extent, 1)) return true;
+    if (is_relaxed_in(ctx, range->extent)) return false;
+    const hone_expr *end = hone_expr_add(ir, side->min, range->extent);
+    const hone_expr *last = end ? hone_expr_sub(ir, end, hone_expr_int(ir, end->dtype, 1)) : NULL;
+    return last && hone_prove_less_equal(ctx->arith, last, side->max);
+}
+
 /* The box; with out_is_exact, whether every element of it is touched. */
 static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_buffer_info *buffer,
                          hone_interval *out_intervals, bool *out_is_exact) {
@@ -319,7 +331,10 @@ static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_b
             out_intervals[d] = region_whole_dim(arith, buffer, d);
         }
         is_exact &= is_dim_exact;
-        if (out_is_exact && is_exact) is_exact = has_no_holes(ctx, &ctx->ranges[d]);
+        if (out_is_exact && is_exact) {
+            is_exact = has_no_holes(ctx, &ctx->ranges[d]) &&
+                       keeps_a_box(ctx, &ctx->ranges[d], &out_intervals[d]);
+        }
     }
     if (!out_is_exact) return true;
     for (uint32_t i = 0; is_exact && i < ctx->facts.count; i++) {
