@@ -303,20 +303,45 @@ static bool equal_modulo(imap *m, const hone_expr *x, const hone_expr *y, int64_
            x->u.i % modulus == y->u.i % modulus;
 }
 
-/* Do splits of s make, times the scale of the one at `at`, the constrained number // divisor? That
- * one is a top digit of loop j; the loops of larger scale stand in s as a whole. Where the sum is
- * taken modulo something, they stand there with what is left of their scale, or not at all:
+/* A digit of the number that some loops of the constraint make by themselves, as far as that
+ * number's end; *out_first is the first of these loops, *out_divisor by what the digit divides the
+ * constrained number:
+ *
+ *     f0*48 + f1*3 + f2 < 60      f0*12 + (f1*3 + f2) // 4: f1, divisor 4
+ *     f0*96 + f1*6 + f2*2 + f3    f0*12 + (f1*3 + f2) // 4: f1, divisor 8 */
+static bool is_digit_of_part(imap *m, const imap_constraint *c, const hone_iter_split *digit,
+                             uint32_t *out_first, const hone_expr **out_divisor) {
+    const hone_iter_sum *part = &digit->source->sum;
+    uint32_t first = 1;
+    if (!digit->source->is_fused || !hone_expr_is_int_value(part->base, 0)) return false;
+    while (first < c->count && !imap_same_split(&c->splits[first], &part->splits[0]))
+        first++;
+    if (part->count > c->count - first || !imap_reaches_top(m, digit)) return false;
+    const hone_expr *unit = c->splits[first + part->count - 1].scale;
+    for (uint32_t i = 0; i < part->count; i++) {
+        const hone_iter_split *loop = &c->splits[first + i];
+        if (!imap_same_split(loop, &part->splits[i]) ||
+            !imap_equal(m, loop->scale, imap_mul(m, part->splits[i].scale, unit)))
+            return false;
+    }
+    *out_first = first;
+    *out_divisor = imap_mul(m, unit, digit->lower);
+    return *out_divisor != NULL;
+}
+
+/* Do splits of s make, times the scale of the one at `at`, the constrained number // divisor? The
+ * one at `at` comes from the loops of the constraint from the j-th on; the loops of larger scale
+ * stand in s as a whole. Where the sum is taken modulo something, they stand there with what is
+ * left of their scale, or not at all:
  *
  *     f0*64 + f1 < 288        f0*64 + f1: divisor 1        f0*8 + f1 // 8: divisor 8
  *                             (f0*16 + f1) % 48: divisor 1, modulo 48 */
-static bool matches(imap *m, const imap_sum *s, const imap_constraint *c, uint32_t j, int64_t at,
-                    int64_t modulus, const hone_expr **out_divisor) {
+static bool has_loops_above(imap *m, const imap_sum *s, const imap_constraint *c, uint32_t j,
+                            int64_t at, int64_t modulus, const hone_expr *divisor) {
     const hone_expr *ratio = NULL;
-    if (!imap_divide(m, s->splits[at].lower, c->splits[j].lower, &ratio)) return false;
-    *out_divisor = imap_mul(m, c->splits[j].scale, ratio);
     for (uint32_t i = 0; i < j; i++) {
         int64_t outer = find_split(s, &c->splits[i]);
-        if (!imap_divide(m, c->splits[i].scale, *out_divisor, &ratio)) return false;
+        if (!imap_divide(m, c->splits[i].scale, divisor, &ratio)) return false;
         if (outer < 0 && !modulus) return false;
         const hone_expr *scale = outer < 0 ? imap_int(m, 0) : s->splits[outer].scale;
         const hone_expr *wanted = imap_mul(m, s->splits[at].scale, ratio);
@@ -345,20 +370,38 @@ static bool replace(imap *m, imap_sum *s, const imap_constraint *c, uint32_t j, 
     return imap_add_split(m, s, (hone_iter_split){c->source, divisor, extent, factor});
 }
 
+/* The splits of s that are a quotient of the constrained number, replaced by it. False: memory. */
+static bool use_number(imap *m, imap_sum *s, imap_constraint *c, uint32_t j, int64_t at,
+                       int64_t modulus, const hone_expr *divisor, bool *out_done) {
+    *out_done = has_loops_above(m, s, c, j, at, modulus, divisor) && make_source(m, c) &&
+                (imap_is_one(divisor) || counts_from_0(c));
+    return !*out_done || replace(m, s, c, j, at, divisor);
+}
+
+/* By a top digit of one of its loops, the last one first, or of some of them together. */
+static bool apply_constraint(imap *m, imap_constraint *c, imap_sum *s, int64_t modulus) {
+    const hone_expr *divisor = NULL, *ratio = NULL;
+    bool done = false;
+    uint32_t first;
+    for (uint32_t j = c->count; j-- > 1 && !done;) {
+        int64_t at = find_top_digit(m, s, &c->splits[j]);
+        if (at < 0 || !imap_divide(m, s->splits[at].lower, c->splits[j].lower, &ratio)) continue;
+        divisor = imap_mul(m, c->splits[j].scale, ratio);
+        if (!use_number(m, s, c, j, at, modulus, divisor, &done)) return false;
+    }
+    for (uint32_t at = 0; at < s->count && !done; at++) {
+        if (!is_digit_of_part(m, c, &s->splits[at], &first, &divisor)) continue;
+        if (!use_number(m, s, c, first, at, modulus, divisor, &done)) return false;
+    }
+    return true;
+}
+
 /* The first count constraints. */
 static bool apply_first(imap *m, uint32_t count, imap_sum *s, int64_t modulus) {
     for (uint32_t k = 0; k < count; k++) {
         imap_constraint *c = &m->constraints[k];
         if (!imap_is_one(c->splits[c->count - 1].scale)) continue;
-        for (uint32_t j = c->count; j-- > 1;) {
-            const hone_expr *divisor = NULL;
-            int64_t at = find_top_digit(m, s, &c->splits[j]);
-            if (at < 0 || !matches(m, s, c, j, at, modulus, &divisor)) continue;
-            if (!make_source(m, c)) continue;
-            if (!imap_is_one(divisor) && !counts_from_0(c)) continue;
-            if (!replace(m, s, c, j, at, divisor)) return false;
-            break;
-        }
+        if (!apply_constraint(m, c, s, modulus)) return false;
     }
     return true;
 }

@@ -138,8 +138,9 @@ static bool interval_of(const joint *j, uint32_t d, const hone_iter_sum *sum, ho
 
 /* ---- digits of one number ----
  *
- * Simplifying takes out of a dividend what no digit needs, with f2 below 4:
+ * Simplifying takes out of a dividend, and of a condition, what no digit needs, with f2 below 4:
  *   (f0 * 32 + f1) // 12, (f0 * 128 + f1 * 4 + f2) % 48    the first is that number // 48
+ *   f0 * 32 + f1 < 24, f0 * 16 + (f1 * 4 + f2) // 8        f0 * 128 + f1 * 4 + f2 < 96
  */
 
 enum { MOST_NUMBERS = 16 };
@@ -157,25 +158,45 @@ static bool note_number(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* c where the number is part * c + something from 0 to c - 1; 0: it is not. */
-static int64_t times_of(const joint *j, const hone_expr *part, const hone_expr *number) {
-    hone_linear a, whole, rest;
-    if (!hone_dtype_equal(part->dtype, number->dtype) || !hone_linear_of(j->arith, part, &a) ||
+/* The terms of a form that another one has too. */
+static bool shared_terms(const joint *j, const hone_linear *form, const hone_linear *other,
+                         hone_linear *out) {
+    hone_linear_term *terms =
+        hone_arena_alloc(j->arith->ir.arena, (form->count + 1) * sizeof *terms);
+    *out = (hone_linear){.terms = terms};
+    for (uint32_t i = 0; terms && i < form->count; i++) {
+        for (uint32_t k = 0; k < other->count; k++) {
+            if (hone_expr_same(form->terms[i].term, other->terms[k].term))
+                terms[out->count++] = form->terms[i];
+        }
+    }
+    return terms != NULL;
+}
+
+/* c where the number is part * c + more, which is from 0 to c - 1; 0: it is not. may_lack: the
+ * number need not have all terms of part. */
+static int64_t times_of(const joint *j, const hone_expr *part, const hone_expr *number,
+                        bool may_lack, const hone_expr **out_more) {
+    hone_linear all, a, whole, rest;
+    if (!hone_dtype_equal(part->dtype, number->dtype) || !hone_linear_of(j->arith, part, &all) ||
         !hone_linear_of(j->arith, number, &whole))
         return 0;
+    a = all;
+    if (may_lack && !shared_terms(j, &all, &whole, &a)) return 0;
     int64_t c = region_shared_ratio(&whole, &a, j->access->relax, j->access->relax_count);
     if (c < 2 || !region_linear_minus(j->arith, &whole, c, &a, &rest)) return 0;
-    const hone_expr *more = hone_linear_expr(j->arith, &rest, number->dtype);
-    if (!more) return 0;
-    hone_bound bound = hone_arith_bound(j->arith, more);
+    *out_more = hone_linear_expr(j->arith, &rest, number->dtype);
+    if (!*out_more) return 0;
+    hone_bound bound = hone_arith_bound(j->arith, *out_more);
     return bound.min >= 0 && bound.max < c ? c : 0;
 }
 
 static const hone_expr *widen_dividend(void *ctx, hone_ir *ir, const hone_expr *e) {
     numbers *n = ctx;
+    const hone_expr *ignored;
     int64_t by = hone_expr_is_op(e, HONE_OP_FLOORDIV) ? hone_expr_const(e->args[1]) : -1, whole;
     for (uint32_t i = 0; by > 0 && i < n->count; i++) {
-        int64_t c = times_of(n->joint, e->args[0], n->items[i]);
+        int64_t c = times_of(n->joint, e->args[0], n->items[i], false, &ignored);
         if (c == 0 || __builtin_mul_overflow(by, c, &whole) || whole > INT32_MAX) continue;
         n->is_changed = true;
         return hone_expr_floordiv(ir, n->items[i], hone_expr_int(ir, e->dtype, whole));
@@ -183,7 +204,26 @@ static const hone_expr *widen_dividend(void *ctx, hone_ir *ir, const hone_expr *
     return e;
 }
 
-/* All digits as such of the longest numbers; false where none is changed. */
+/* part < 24 as part * c + more < 24 * c. */
+static const hone_expr *widen_condition(void *ctx, hone_ir *ir, const hone_expr *e) {
+    numbers *n = ctx;
+    const hone_expr *more;
+    bool is_bound = hone_expr_is_op(e, HONE_OP_LT) || hone_expr_is_op(e, HONE_OP_GE);
+    int64_t end;
+    for (uint32_t i = 0; is_bound && hone_expr_is_int(e->args[1]) && i < n->count; i++) {
+        const hone_expr *part = e->args[0];
+        int64_t c = times_of(n->joint, part, n->items[i], true, &more);
+        if (c == 0 || __builtin_mul_overflow(e->args[1]->u.i, c, &end) || end > INT32_MAX) continue;
+        n->is_changed = true;
+        const hone_expr *times = hone_expr_mul(ir, part, hone_expr_int(ir, part->dtype, c));
+        return hone_expr_binary(ir, (hone_op)e->op, hone_expr_add(ir, times, more),
+                                hone_expr_int(ir, part->dtype, end));
+    }
+    return e;
+}
+
+/* All digits as such of the longest numbers, and conditions as of those; false where none is
+ * changed. */
 static bool widen_digits(joint *j) {
     numbers n = {.joint = j};
     for (uint32_t d = 0; d < j->rank; d++)
@@ -191,6 +231,10 @@ static bool widen_digits(joint *j) {
     for (uint32_t d = 0; d < j->rank && n.count > 1; d++) {
         j->indices[d] = hone_expr_transform(&j->arith->ir, j->indices[d], widen_dividend, &n);
         if (!j->indices[d]) return false;
+    }
+    if (j->predicate && n.count > 0) {
+        j->predicate = hone_expr_transform(&j->arith->ir, j->predicate, widen_condition, &n);
+        if (!j->predicate) return false;
     }
     return n.is_changed;
 }

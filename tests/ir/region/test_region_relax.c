@@ -46,6 +46,30 @@ static const struct row {
      "      T.where(i * 32 + k < 48)\n"
      "      C[vi, vj] = A[vi, vj]\n",
      "i k j ", "0..15, 0..11", true},
+    {"digits of a number, of which a whole multiple stands outside of one",
+     "  for i, k, j in T.grid(2, 16, 3):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(15, i * 12 + (k * 3 + j) // 4)\n"
+     "      vj = T.axis.spatial(4, (k * 3 + j) % 4)\n"
+     "      T.where(i * 48 + k * 3 + j < 60)\n"
+     "      C[vi, vj] = A[vi, vj]\n",
+     "i k j ", "0..14, 0..3", true},
+    {"the same, from where a loop outside is",
+     "  for r, i, k, j in T.grid(3, 2, 16, 3):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(18, r + i * 12 + (k * 3 + j) // 4)\n"
+     "      vj = T.axis.spatial(4, (k * 3 + j) % 4)\n"
+     "      T.where(i * 48 + k * 3 + j < 60)\n"
+     "      C[vi, vj] = A[vi, vj]\n",
+     "i k j ", "r..r + 14, 0..3", true},
+    {"the same, under a condition without what says nothing",
+     "  for i, k, j in T.grid(2, 16, 3):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(15, i * 12 + (k * 3 + j) // 4)\n"
+     "      vj = T.axis.spatial(4, (k * 3 + j) % 4)\n"
+     "      T.where(i * 16 + k < 20)\n"
+     "      C[vi, vj] = A[vi, vj]\n",
+     "i k j ", "0..14, 0..3", true},
     {"digits of two numbers",
      "  for i, k, j in T.grid(2, 32, 4):\n"
      "    with T.block(\"B\"):\n"

@@ -121,6 +121,21 @@ static const struct row {
      "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
      "        for j in range(3):\n"
      "          B[k, t * 3 + j] = S[3 - t // 4, 11 - t % 4 * 3 - j]\n", 2, 1, NULL},
+    {"copies in the background, by digits of which a whole multiple stands outside",
+     "def main(A: T.Buffer((4, 60), \"float32\"), B: T.Buffer((4, 60), \"float32\")):\n"
+     "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+     "    S = T.alloc_buffer((18, 4), scope=\"shared\")\n"
+     "    for k in T.serial(4, annotations={\"software_pipeline_stage\": [0, 2],"
+     " \"software_pipeline_order\": [0, 1], \"software_pipeline_async_stages\": [0]}):\n"
+     "      for i in range(2):\n"
+     "        for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "          for v in T.vectorized(3):\n"
+     "            if i * 16 + t < 20:\n"
+     "              S[k + i * 12 + (t * 3 + v) // 4, (t * 3 + v) % 4] = A[k, i * 48 + t * 3 + v]\n"
+     "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "        for j in range(4):\n"
+     "          if t < 15:\n"
+     "            B[k, t * 4 + j] = S[k + 14 - t, 3 - j]\n", 2, 1, NULL},
     {"copies in the background, again and again",
      TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
                 "    S = T.alloc_buffer((32,), scope=\"shared\")\n"
