@@ -136,20 +136,17 @@ static hone_status read_strings(onnx_reader *r, ngrams *g, hone_garg *out) {
     return onnx_emit(r, "max", 1, out, 1, &last, out);
 }
 
-/* A number that the pool has not, and that a double holds. */
-static int64_t stranger(const ngrams *g) {
-    const int64_t most = (int64_t)1 << 52;
-    int64_t number = -1;
-    for (size_t i = 0; i < g->pool_count; i++)
-        if (g->pool[i] > number) number = g->pool[i];
-    if (number < most) return number + 1;
-    number = 0;
+/* A number that the pool has not: one of as many as there are, and one more. */
+static hone_status find_stranger(onnx_reader *r, const ngrams *g, size_t *out) {
+    bool *is_there = hone_arena_zalloc(r->arena, g->pool_count + 1);
+    if (!is_there) return HONE_NO_MEMORY("pool of sequences");
     for (size_t i = 0; i < g->pool_count; i++) {
-        if (g->pool[i] != number) continue;
-        number++;
-        i = (size_t)-1; /* look through all of it again */
+        int64_t number = g->pool[i];
+        if (number >= 0 && (size_t)number <= g->pool_count) is_there[number] = true;
     }
-    return number;
+    for (*out = 0; is_there[*out]; ++*out)
+        ;
+    return HONE_OK;
 }
 
 /* How far behind the last column a sequence can reach that begins behind it. */
@@ -160,9 +157,11 @@ static int64_t reach(const ngrams *g) {
 static hone_status add_strangers(onnx_reader *r, ngrams *g) {
     const hone_sinfo *info;
     hone_garg parts[2] = {g->x}, args[2];
+    size_t stranger;
     HONE_TRY(onnx_info(r, &g->x, &info));
+    HONE_TRY(find_stranger(r, g, &stranger));
     const hone_expr *shape[] = {info->shape[0], info->shape[1], hone_extent_int(&r->ir, reach(g))};
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)stranger(g), &args[0]));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)stranger, &args[0]));
     HONE_TRY(onnx_make_ints(r, 3, shape, 1, &args[1]));
     HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, &parts[1]));
     return onnx_emit_concat(r, 2, parts, 2, &g->x);
