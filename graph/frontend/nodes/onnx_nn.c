@@ -3,89 +3,6 @@
 
 #include "graph/frontend/nodes/onnx_nodes.h"
 
-static hone_status check_range(const char *name, uint32_t count, const int64_t *values,
-                               int64_t least) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (values[i] < least || values[i] > INT32_MAX) {
-            return HONE_ERROR(HONE_CODE_INVALID,
-                              "attribute '%s' holds %lld, must be from %lld to 2^31 - 1", name,
-                              (long long)values[i], (long long)least);
-        }
-    }
-    return HONE_OK;
-}
-
-/* SAME: as many windows as ceil(extent / stride), the padding split evenly. */
-static hone_status same_pads(const hone_sinfo *data, onnx_window *w, bool is_upper) {
-    for (uint32_t i = 0; i < w->spatial; i++) {
-        int64_t extent = hone_expr_const(data->shape[i + 2]);
-        if (extent < 0 && w->strides[i] != 1) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "attribute 'auto_pad' with strides needs known extents; give them "
-                              "with --shape");
-        }
-        if (extent < 0) extent = 1; /* of windows side by side the padding is the same for all */
-        int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
-        int64_t count = (extent + w->strides[i] - 1) / w->strides[i];
-        int64_t total = (count - 1) * w->strides[i] + reach - extent;
-        if (total < 0) total = 0;
-        int64_t small = total / 2, large = total - small;
-        w->pads[i] = is_upper ? small : large;
-        w->pads[i + w->spatial] = is_upper ? large : small;
-    }
-    return HONE_OK;
-}
-
-static hone_status open_kernel(void) {
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size; give it with --shape");
-}
-
-static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
-    char mode[64];
-    HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
-    if (strcmp(mode, "NOTSET") == 0) return HONE_OK;
-    bool has_pads = false;
-    for (uint32_t i = 0; i < 2 * w->spatial; i++)
-        has_pads |= w->pads[i] != 0;
-    if (has_pads) {
-        return HONE_ERROR(HONE_CODE_INVALID, "attributes 'pads' and 'auto_pad' exclude each other");
-    }
-    if (strcmp(mode, "VALID") == 0) return HONE_OK;
-    if (w->is_open) return open_kernel();
-    if (strcmp(mode, "SAME_UPPER") == 0) return same_pads(data, w, true);
-    if (strcmp(mode, "SAME_LOWER") == 0) return same_pads(data, w, false);
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "attribute 'auto_pad' has value '%s'; expected one of NOTSET, SAME_UPPER, "
-                      "SAME_LOWER, VALID",
-                      mode);
-}
-
-static hone_status spatial_rank(const hone_sinfo *data, uint32_t *out) {
-    if (data->rank < 3 || data->rank > ONNX_MAX_SPATIAL + 2) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the data has %d dimensions, 3 to %d are implemented", data->rank,
-                          ONNX_MAX_SPATIAL + 2);
-    }
-    *out = (uint32_t)data->rank - 2;
-    return HONE_OK;
-}
-
-hone_status onnx_read_window(onnx_reader *r, onnx_window *w) {
-    HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
-    HONE_TRY(onnx_attr_ints_n(r, "dilations", w->spatial, 1, w->dilations));
-    HONE_TRY(onnx_attr_ints_n(r, "pads", 2 * w->spatial, 0, w->pads));
-    HONE_TRY(check_range("kernel_shape", w->spatial, w->kernel, 1));
-    HONE_TRY(check_range("strides", w->spatial, w->strides, 1));
-    HONE_TRY(check_range("dilations", w->spatial, w->dilations, 1));
-    return check_range("pads", 2 * w->spatial, w->pads, 0);
-}
-
-/* kernel is filled in. */
-static hone_status read_window(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
-    HONE_TRY(onnx_read_window(r, w));
-    return auto_pads(r, data, w);
-}
-
 static hone_status numbered(onnx_reader *r, const char *stem, uint32_t spatial, const char **out) {
     *out = hone_arena_printf(r->arena, "%s%ud", stem, spatial);
     return *out ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -157,24 +74,6 @@ static hone_status add_bias(onnx_reader *r, const hone_expr *channels, uint32_t 
     return onnx_emit_cast(r, *io, dtype, io);
 }
 
-/* Data with `value` around it, as the window says, which says nothing of it afterwards. */
-static hone_status pad_with(onnx_reader *r, int64_t value, onnx_window *w, hone_garg *io) {
-    int64_t widths[2 * (ONNX_MAX_SPATIAL + 2)] = {0};
-    bool is_needed = false;
-    for (uint32_t i = 0; i < w->spatial; i++) {
-        is_needed |= w->pads[i] != 0 || w->pads[i + w->spatial] != 0;
-        widths[2 * (i + 2)] = w->pads[i];
-        widths[2 * (i + 2) + 1] = w->pads[i + w->spatial];
-        w->pads[i] = w->pads[i + w->spatial] = 0;
-    }
-    if (!is_needed) return HONE_OK;
-    hone_attr attrs[] = {
-        {"pad_width", onnx_ints_value(r, 2 * (w->spatial + 2), widths)},
-        {"pad_value",    HONE_VALUE_OF_INT(value)                    },
-    };
-    return onnx_emit(r, "nn.pad", 1, io, 2, attrs, io);
-}
-
 /* The data has so many times the channels that are dimension d of the weight: what the one leaves
  * open the other tells. */
 static hone_status know_channels(onnx_reader *r, hone_garg *io_data, hone_garg *io_weight,
@@ -196,12 +95,13 @@ hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *o
     int64_t groups;
     hone_garg args[2] = {sides[0], sides[1]};
     HONE_TRY(onnx_info(r, &sides[0], &data));
-    HONE_TRY(spatial_rank(data, &w.spatial));
+    HONE_TRY(onnx_spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, &args[1], &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(know_channels(r, &args[0], &args[1], 1, groups));
-    HONE_TRY(read_window(r, data, &w));
-    if (filler != 0 || w.is_open) HONE_TRY(pad_with(r, filler, &w, &args[0]));
+    HONE_TRY(onnx_whole_window(r, data, &w));
+    if (filler != 0 || w.is_open) HONE_TRY(onnx_pad_with(r, filler, &w, &args[0]));
+    HONE_TRY(onnx_pad_later(r, &w, filler, &args[0]));
     if (w.is_open) return onnx_emit_open_conv(r, &w, groups, args, out_dtype, out);
     const char *op;
     HONE_TRY(numbered(r, "nn.conv", w.spatial, &op));
@@ -234,12 +134,13 @@ static hone_status fit_output(const hone_sinfo *data, onnx_window *w, bool is_up
                               const int64_t *wanted, int64_t *more) {
     for (uint32_t i = 0; i < w->spatial; i++) {
         int64_t extent = hone_expr_const(data->shape[i + 2]);
-        if (extent < 0) {
+        if (extent < 0 && wanted) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                               "the size of dimension %u is not known; give "
                               "it with --shape",
                               i + 2);
         }
+        if (extent < 0) extent = 1; /* of SAME the padding is the same for all */
         int64_t size = wanted ? wanted[i] : extent * w->strides[i];
         int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
         int64_t total = (extent - 1) * w->strides[i] + reach + more[i] - size;
@@ -263,11 +164,11 @@ static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, onnx_
     HONE_TRY(onnx_attr_ints_n(r, "output_padding", w->spatial, 0, more));
     HONE_TRY(onnx_attr_ints_n(r, "output_shape", w->spatial, 1, wanted));
     HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
-    HONE_TRY(check_range("strides", w->spatial, w->strides, 1));
-    HONE_TRY(check_range("dilations", w->spatial, w->dilations, 1));
-    HONE_TRY(check_range("pads", 2 * w->spatial, w->pads, 0));
-    HONE_TRY(check_range("output_padding", w->spatial, more, 0));
-    HONE_TRY(check_range("output_shape", w->spatial, wanted, 1));
+    HONE_TRY(onnx_check_range("strides", w->spatial, w->strides, 1));
+    HONE_TRY(onnx_check_range("dilations", w->spatial, w->dilations, 1));
+    HONE_TRY(onnx_check_range("pads", 2 * w->spatial, w->pads, 0));
+    HONE_TRY(onnx_check_range("output_padding", w->spatial, more, 0));
+    HONE_TRY(onnx_check_range("output_shape", w->spatial, wanted, 1));
     bool is_same = strncmp(mode, "SAME_", 5) == 0;
     if (!has_size && !is_same) return HONE_OK;
     return fit_output(data, w, strcmp(mode, "SAME_UPPER") == 0, has_size ? wanted : NULL, more);
@@ -330,9 +231,9 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     int64_t groups, more[ONNX_MAX_SPATIAL];
     HONE_TRY(know_channels(r, &r->inputs[0], &r->inputs[1], 0, 1));
     HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(spatial_rank(data, &w.spatial));
+    HONE_TRY(onnx_spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, &r->inputs[1], &w));
-    if (w.is_open) return open_kernel();
+    if (w.is_open) return onnx_open_kernel();
     HONE_TRY(onnx_input_info(r, 1, &weight));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_transposed(r, data, &w, more));
@@ -345,36 +246,72 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
 
 /* ---- pools ---- */
 
-hone_status onnx_pool_window(onnx_reader *r, const hone_sinfo *data, onnx_window *out) {
-    HONE_TRY(spatial_rank(data, &out->spatial));
-    if (!onnx_attr(r, "kernel_shape")) {
-        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'kernel_shape' is missing");
+/* Ones along the axes of space, [1, 1, ...] of the type of the data. */
+static hone_status ones_like(onnx_reader *r, const onnx_window *w, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *shape[ONNX_MAX_SPATIAL + 2];
+    hone_garg target[2];
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    shape[0] = shape[1] = hone_extent_int(&r->ir, 1);
+    for (uint32_t i = 0; i < w->spatial; i++)
+        shape[i + 2] = data->shape[i + 2];
+    HONE_TRY(onnx_scalar(r, data->dtype, 1, &target[0]));
+    HONE_TRY(onnx_make_ints(r, w->spatial + 2, shape, 1, &target[1]));
+    return onnx_emit(r, "broadcast_to", 2, target, 0, NULL, out);
+}
+
+static hone_status emit_pool(onnx_reader *r, const onnx_window *w, bool is_max, bool counts_pads,
+                             hone_garg x, hone_garg *out) {
+    int64_t ceil_mode;
+    const char *op;
+    HONE_TRY(onnx_attr_int(r, "ceil_mode", 0, &ceil_mode));
+    HONE_TRY(numbered(r, is_max ? "nn.max_pool" : "nn.avg_pool", w->spatial, &op));
+    hone_attr attrs[] = {
+        {"pool_size",        onnx_ints_value(r,          w->spatial, w->kernel)},
+        {"strides",        onnx_ints_value(r,                                  w->spatial, w->strides)},
+        {"padding",onnx_ints_value(r,2 * w->spatial, w->pads)},
+        {"dilation",                  onnx_ints_value(r,                                    w->spatial, w->dilations)},
+        {"ceil_mode",    HONE_VALUE_OF_BOOL(ceil_mode != 0 && !w->has_later_pads)                                             },
+        {"count_include_pad",         HONE_VALUE_OF_BOOL(counts_pads)}
+    };
+    return onnx_emit(r, op, 1, &x, HONE_COUNT(attrs), attrs, out);
+}
+
+/* Pads that come later: maxima find the first and last elements in the pads, which windows that
+ * reach there have, too, but for dilated ones; means are of zeros, and of how many elements there
+ * are. */
+static hone_status pool_later(onnx_reader *r, const onnx_window *w, bool is_max, bool counts_pads,
+                              hone_garg *out) {
+    hone_garg x = r->inputs[0], ones, share;
+    for (uint32_t i = 0; is_max && i < w->spatial; i++)
+        if (w->comes_later[i] && w->dilations[i] != 1) return onnx_refuse_later(w);
+    if (is_max) {
+        HONE_TRY(onnx_repeat_edges(r, w, &x));
+        return emit_pool(r, w, true, false, x, out);
     }
-    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", out->spatial, 1, out->kernel));
-    return read_window(r, data, out);
+    HONE_TRY(onnx_pad_later(r, w, 0, &x));
+    HONE_TRY(emit_pool(r, w, false, counts_pads, x, out));
+    if (counts_pads) return HONE_OK;
+    HONE_TRY(ones_like(r, w, &ones));
+    HONE_TRY(onnx_pad_later(r, w, 0, &ones));
+    HONE_TRY(emit_pool(r, w, false, false, ones, &share));
+    return onnx_emit2(r, "divide", *out, share, out);
 }
 
 static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     onnx_window w = {0};
-    int64_t ceil_mode, count_pad, storage_order;
+    int64_t count_pad, storage_order;
+    const bool is_max = strcmp(r->node->op_type, "MaxPool") == 0;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_pool_window(r, data, &w));
-    HONE_TRY(onnx_attr_int(r, "ceil_mode", 0, &ceil_mode));
     HONE_TRY(onnx_attr_int(r, "count_include_pad", 0, &count_pad));
     HONE_TRY(onnx_attr_int(r, "storage_order", 0, &storage_order));
-    const char *op,
-        *stem = strcmp(r->node->op_type, "MaxPool") == 0 ? "nn.max_pool" : "nn.avg_pool";
-    HONE_TRY(numbered(r, stem, w.spatial, &op));
-    hone_attr attrs[] = {
-        {"pool_size",        onnx_ints_value(r,          w.spatial, w.kernel)},
-        {"strides",         onnx_ints_value(r,                                   w.spatial, w.strides)},
-        {"padding",onnx_ints_value(r,2 * w.spatial, w.pads)},
-        {"dilation",                  onnx_ints_value(r,                                    w.spatial, w.dilations)},
-        {"ceil_mode",     HONE_VALUE_OF_BOOL(ceil_mode != 0)                                                },
-        {"count_include_pad",         HONE_VALUE_OF_BOOL(count_pad != 0)}
-    };
-    HONE_TRY(onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out));
+    if (w.has_later_pads) {
+        if (r->output_count > 1) return onnx_refuse_later(&w);
+        return pool_later(r, &w, is_max, count_pad != 0, out);
+    }
+    HONE_TRY(emit_pool(r, &w, is_max, count_pad != 0, r->inputs[0], out));
     if (r->output_count < 2) return HONE_OK;
     return onnx_pool_indices(r, &w, storage_order != 0, out[0], &out[1]);
 }

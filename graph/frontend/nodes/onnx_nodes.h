@@ -85,11 +85,30 @@ typedef struct onnx_window {
     int64_t kernel[ONNX_MAX_SPATIAL], strides[ONNX_MAX_SPATIAL], dilations[ONNX_MAX_SPATIAL];
     int64_t pads[2 * ONNX_MAX_SPATIAL];
     bool is_open; /* some size of the kernel is known in a run only, and is 1 here */
+    bool comes_later[ONNX_MAX_SPATIAL]; /* pads that follow from an extent that does, and are 0 here
+                                         */
+    bool has_later_pads, is_upper;      /* of such; SAME_UPPER */
 } onnx_window;
+/* INVALID where one of an attribute's numbers is below the least, or has more than 31 bits. */
+hone_status onnx_check_range(const char *name, uint32_t count, const int64_t *values,
+                             int64_t least);
+hone_status onnx_open_kernel(void);
+/* How many dimensions of space the data has, from 1 to ONNX_MAX_SPATIAL. */
+hone_status onnx_spatial_rank(const hone_sinfo *data, uint32_t *out);
 /* The attributes strides, dilations and pads; spatial and kernel are filled in. */
 hone_status onnx_read_window(onnx_reader *r, onnx_window *io);
-/* Those and kernel_shape and auto_pad, over the space of the data. */
+/* Those and auto_pad, over the space of the data. */
+hone_status onnx_whole_window(onnx_reader *r, const hone_sinfo *data, onnx_window *io);
+/* Those and kernel_shape and auto_pad. */
 hone_status onnx_pool_window(onnx_reader *r, const hone_sinfo *data, onnx_window *out);
+/* Data with `value` around it, as the window says, which says nothing of it afterwards. */
+hone_status onnx_pad_with(onnx_reader *r, int64_t value, onnx_window *w, hone_garg *io);
+/* Along axes whose pads come later: data with `value` there, or with its first and last elements
+ * once more. */
+hone_status onnx_pad_later(onnx_reader *r, const onnx_window *w, int64_t value, hone_garg *io);
+hone_status onnx_repeat_edges(onnx_reader *r, const onnx_window *w, hone_garg *io);
+/* UNSUPPORTED where there are such. */
+hone_status onnx_refuse_later(const onnx_window *w);
 /* Where the maxima of input 0 lie that a pool found, counted through all of it: row by row, or, in
  * each image, column by column. */
 hone_status onnx_pool_indices(onnx_reader *r, const onnx_window *w, bool by_columns,

@@ -64,6 +64,7 @@ static hone_status convert_lp_pool(onnx_reader *r, hone_garg *out) {
     HONE_TRY(read_power(r, &p));
     HONE_TRY(onnx_attr_int(r, "ceil_mode", 0, &ceil_mode));
     HONE_TRY(onnx_pool_window(r, data, &w));
+    HONE_TRY(onnx_refuse_later(&w));
     if (ceil_mode) HONE_TRY(reach_beyond(data, &w));
     HONE_TRY(raise_all(r, r->inputs[0], p, out));
     HONE_TRY(sum_windows(r, &w, out));

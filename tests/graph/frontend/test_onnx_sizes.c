@@ -35,6 +35,44 @@
     "node ReduceMax x -> e keepdims=0\noutput e\nend\nnode If c -> y"
 
 static const value_row rows[] = {
+    ROW("pads that follow from an open size, more of them behind",
+        "input x f32 1,1,H,W\nconst w f32 1,1,2,2 = 1,1,1,1\n"
+        "node Conv x,w -> y auto_pad='SAME_UPPER' strides=[2,2]",
+        "1,2,3,4,5,6", "12,9"),
+    ROW("or in front",
+        "input x f32 1,1,H,W\nconst w f32 1,1,2,2 = 1,1,1,1\n"
+        "node Conv x,w -> y auto_pad='SAME_LOWER' strides=[2,2]",
+        "1,2,3,4,5,6", "5,16"),
+    ROW("of a dilated kernel, along one of two axes",
+        "input x f32 1,1,2,W\nconst w f32 1,1,1,2 = 1,10\n"
+        "node Conv x,w -> y auto_pad='SAME_UPPER' strides=[1,2] dilations=[1,2]",
+        "1,2,3,4,5,6", "20,2,50,5"),
+    ROW("of a window that is narrower than its steps",
+        "input x f32 1,1,H,W\nconst w f32 1,1,1,1 = 10\n"
+        "node Conv x,w -> y auto_pad='SAME_UPPER' strides=[2,2]",
+        "1,2,3,4,5,6", "10,30"),
+    ROW("of whole numbers about their zero point",
+        "opset 13\ninput x u8 1,1,W\nconst w u8 1,1,2 = 1,1\nconst z u8 = 1\n"
+        "node ConvInteger x,w,z -> y auto_pad='SAME_LOWER' strides=[2]",
+        "1,2", "1"),
+    ROW("of maxima, which are not of the pads",
+        "input x f32 1,1,H,W\nnode MaxPool x -> y auto_pad='SAME_LOWER' strides=[2,2] "
+        "kernel_shape=[2,2]",
+        "-1,-2,-3,-4,-5,-6", "-1,-2"),
+    ROW("of means of what there is",
+        "opset 19\ninput x f32 1,1,H,W\nnode AveragePool x -> y auto_pad='SAME_UPPER' "
+        "strides=[2,2] "
+        "kernel_shape=[2,2]",
+        "1,2,3,4,5,6", "3,4.5"),
+    ROW("and of means of the pads, too",
+        "opset 19\ninput x f32 1,1,H,W\nnode AveragePool x -> y auto_pad='SAME_UPPER' "
+        "strides=[2,2] "
+        "kernel_shape=[2,2] count_include_pad=1",
+        "1,2,3,4,5,6", "3,2.25"),
+    ROW("of what a transposed convolution makes",
+        "input x f32 1,1,L\nconst w f32 1,1,3 = 1,10,100\n"
+        "node ConvTranspose x,w -> y auto_pad='SAME_UPPER' strides=[2]",
+        "1,2", "1,10,102,20"),
     ROW("a size of 1 goes where there is one, and what comes behind takes either",
         SQUEEZED("2,N,2", "1", "t") "const f i64 1 = -1\nnode Neg t -> u\nnode Reshape u,f -> y",
         "1,2,5,4", "-1,-2,-5,-4"),

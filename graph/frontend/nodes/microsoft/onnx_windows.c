@@ -145,6 +145,7 @@ static hone_status convert_masked_pool(onnx_reader *r, hone_garg *out) {
     hone_garg mask;
     HONE_TRY(onnx_input_info(r, DATA, &data));
     HONE_TRY(onnx_pool_window(r, data, &p.w));
+    HONE_TRY(onnx_refuse_later(&p.w));
     HONE_TRY(check_mask(r, data));
     HONE_TRY(onnx_input_info(r, DATA, &data));
     p.rank = data->rank;
