@@ -150,8 +150,10 @@ static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
     }
     HONE_TRY(topk_count(r, &k));
     if (k < 0) return HONE_ERROR(HONE_CODE_INVALID, "the first %lld elements", (long long)k);
-    if (k == 0) {
-        HONE_TRY(onnx_emit_slice(r, r->inputs[0], axis, 0, 0, &out[0]));
+    if (k == 0) { /* of an axis of any size */
+        hone_garg none;
+        HONE_TRY(onnx_indices(r, hone_extent_int(&r->ir, 0), 1, 0, &none));
+        HONE_TRY(onnx_emit_take(r, r->inputs[0], none, axis, &out[0]));
         return onnx_emit_cast(r, out[0], HONE_DTYPE_I64, &out[1]);
     }
     hone_attr attrs[] = {

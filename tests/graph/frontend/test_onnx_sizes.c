@@ -69,6 +69,11 @@ static const value_row rows[] = {
         "strides=[2,2] "
         "kernel_shape=[2,2] count_include_pad=1",
         "1,2,3,4,5,6", "3,2.25"),
+    ROW("the first none of an open axis",
+        "opset 13\ninput x f32 2,M\nconst k i64 1 = 0\nnode TopK x,k -> t,i axis=-1\n"
+        "node ReduceSum t,o -> s keepdims=0\nnode Shape i -> h\nnode Cast h -> c to=1\n"
+        "node Add s,c -> y\nconst o i64 1 = 1",
+        "3,4", "2,0"),
     ROW("of what a transposed convolution makes",
         "input x f32 1,1,L\nconst w f32 1,1,3 = 1,10,100\n"
         "node ConvTranspose x,w -> y auto_pad='SAME_UPPER' strides=[2]",

@@ -578,6 +578,11 @@ static const value_row rows[] = {
         "scale=3.0\n"
         "node ScaledTanh s -> t alpha=0.0 beta=1.0\nnode Add s,t -> y",
         "1,2", "9,15"),
+    ROW("its function between two numbers",
+        "opset 7\ninput x f32 3\nnode ScaledTanh x -> y alpha=2.0 beta=25.0", "-2,0,2", "-2,0,2"),
+    ROW("and that of a soft step",
+        "opset 7\ninput x f32 3\nnode ParametricSoftplus x -> y alpha=2.0 beta=0.5", "0,400,-400",
+        "1.3862943611198906,400,0"),
     ROW("a slice by operands, before Slice had them",
         "opset 9\ninput x f32 4\nconst b i64 1 = 1\nconst e i64 1 = 3\n"
         "node DynamicSlice x,b,e -> y",
