@@ -202,6 +202,12 @@ static const value_row rows[] = {
         "const w f32 1,4 = 0,0,0,0\nconst c f32 4 = 0,0,0,0\nconst a f32 1,2,1,1 = 2,4\n"
         "node com.microsoft.GatedRelativePositionBias x,b,p,w,c,a -> y num_heads=2",
         "1,2,3,4", "16,16,40,40"),
+    ROW("and of packed tokens, between which there are zeros",
+        "input x f32 1,2\nconst b f32 2 = 0,0\nconst p f32 1,1,2,2 = 8,8,8,8\n"
+        "const w f32 2,2 = 100,0,0,0\nconst c f32 2 = 0,0\nconst a f32 1,1,1,1 = 4\n"
+        "const o i32 1,2 = 1,0\n"
+        "node com.microsoft.GatedRelativePositionBias x,b,p,w,c,a,o -> y num_heads=1",
+        "1,0", "20,20,24,24"),
     ROW("a convolution of channels that come last, as filters' do",
         "input x f32 1,1,2,2\nconst w f32 1,1,2,2 = 1,10,100,1000\n"
         "node com.microsoft.NhwcConv x,w -> y kernel_shape=[1,2]",

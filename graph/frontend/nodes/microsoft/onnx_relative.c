@@ -172,14 +172,44 @@ static hone_status gate_half(onnx_reader *r, hone_garg gates, int64_t half, int6
     return onnx_emit1(r, "sigmoid", *out, out);
 }
 
+/* Tokens [count, width] at their places of [batch, sequence, width], with zeros between them: the
+ * first `count` of the offsets [batch, sequence] say where. */
+static hone_status unpack_tokens(onnx_reader *r, hone_garg *io) {
+    const hone_sinfo *tokens, *offsets;
+    hone_garg flat, parts[2], args[3], target[2];
+    HONE_TRY(onnx_info(r, io, &tokens));
+    HONE_TRY(onnx_input_info(r, 6, &offsets));
+    if (tokens->rank != 2 || offsets->rank != 2)
+        return HONE_ERROR(HONE_CODE_INVALID, "packed tokens of %d dimensions, places of %d",
+                          (int)tokens->rank, (int)offsets->rank);
+    const hone_expr *all = hone_extent_mul(&r->ir, offsets->shape[0], offsets->shape[1]);
+    const hone_expr *padded[] = {all, tokens->shape[1]};
+    const hone_expr *lengths[] = {tokens->shape[0], hone_expr_sub(&r->ir, all, tokens->shape[0])};
+    const hone_expr *index[] = {tokens->shape[0], hone_extent_int(&r->ir, 1)};
+    const hone_expr *whole[] = {offsets->shape[0], offsets->shape[1], tokens->shape[1]};
+    if (hone_expr_is_int(all) && hone_expr_is_int(tokens->shape[0]) &&
+        tokens->shape[0]->u.i > all->u.i)
+        return HONE_ERROR(HONE_CODE_INVALID, "%lld packed tokens for %lld places",
+                          (long long)tokens->shape[0]->u.i, (long long)all->u.i);
+    HONE_TRY(onnx_emit_flat(r, r->inputs[6], &flat));
+    HONE_TRY(onnx_emit_parts(r, flat, 0, 2, lengths, parts));
+    HONE_TRY(onnx_emit_no_negative(r, parts[0], all, &args[1]));
+    HONE_TRY(onnx_emit_reshape(r, args[1], 2, index, &args[1]));
+    HONE_TRY(onnx_scalar(r, tokens->dtype, 0, &target[0]));
+    HONE_TRY(onnx_make_ints(r, 2, padded, 1, &target[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &args[0]));
+    args[2] = *io;
+    HONE_TRY(onnx_emit(r, "scatter_nd", 3, args, 0, NULL, io));
+    return onnx_emit_reshape(r, *io, 3, whole, io);
+}
+
 /* rel_pos * (u (r a - 1) + 2), with the gates u and r of each query. */
 static hone_status convert_gated_bias(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
     int64_t heads;
     hone_garg q, sides[2], gates[2];
     HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
-    if (onnx_has_input(r, 6))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "packed tokens (input 6) are not implemented");
+    if (onnx_has_input(r, 6)) HONE_TRY(unpack_tokens(r, &r->inputs[0]));
     HONE_TRY(onnx_emit2(r, "add", r->inputs[0], r->inputs[1], &q));
     HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &q, "the bias"));
     HONE_TRY(onnx_info(r, &q, &info));
