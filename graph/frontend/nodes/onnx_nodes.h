@@ -51,6 +51,20 @@ hone_status onnx_emit_same_strings(onnx_reader *r, hone_garg bytes, hone_garg ta
 hone_status onnx_numbers_of_strings(onnx_reader *r, const hone_garg *text, hone_dtype dtype,
                                     hone_garg *out);
 
+/* The states after each byte of strings [..., width], from state 0 on: next[state * kinds +
+ * kind_of[byte]]. */
+hone_status onnx_run_automaton(onnx_reader *r, hone_garg bytes, uint32_t states, uint32_t kinds,
+                               const int32_t *kind_of, const int32_t *next, hone_garg *out);
+/* The greatest of the counts, as a size, at most `known` (-1: not known). */
+hone_status onnx_most_parts(onnx_reader *r, hone_garg count, int64_t known, const hone_expr **out);
+/* Of counts up to each byte [rows, width], where the count becomes a limit [1, parts, 1]: [rows,
+ * parts, 1]; the width where it never does. */
+hone_status onnx_index_of_number(onnx_reader *r, hone_garg counts, hone_garg limit, hone_garg *out);
+/* The bytes of strings [rows, width] from begin to end (not included), [rows, parts, 1] both, with
+ * zeros behind them: [rows, parts, width]. */
+hone_status onnx_cut_parts(onnx_reader *r, hone_garg bytes, hone_garg begin, hone_garg end,
+                           const hone_expr *parts, hone_garg *out);
+
 /* As Python writes them; floats of 32 or 16 bits with the fewest digits that give the number again.
  * UNSUPPORTED: of other floats. */
 hone_status onnx_strings_of_numbers(onnx_reader *r, hone_garg x, hone_garg *out);

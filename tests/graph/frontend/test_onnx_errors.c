@@ -240,6 +240,30 @@ static const struct row {
      "input x i64 2\nnode TfIdfVectorizer x -> y mode='TF' min_gram_length=1 max_gram_length=1 "
      "ngram_counts=[0] ngram_indexes=[0] pool_strings=['a']\noutput y",
      "the pool is of another type than the input", HONE_CODE_TYPE},
+    {"words that have to look ahead",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='a+(-a+)*' pad_value='' mark=0 "
+     "mincharnum=1\noutput y",
+     "whose matches have to look ahead", HONE_CODE_UNSUPPORTED},
+    {"words that begin in what fails",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='[ab]c+' pad_value='' mark=0 "
+     "mincharnum=1\noutput y",
+     "can begin inside of what is none", HONE_CODE_UNSUPPORTED},
+    {"words that look around",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='\\ba' pad_value='' mark=0 "
+     "mincharnum=1\noutput y",
+     "what stands around a match", HONE_CODE_UNSUPPORTED},
+    {"words that begin far back",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='[a-z]+[0-9]' pad_value='' mark=0 "
+     "mincharnum=1\noutput y",
+     "begin too far back", HONE_CODE_UNSUPPORTED},
+    {"words of nothing",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y pad_value='' mark=0 mincharnum=1\n"
+     "output y",
+     "'separators' or 'tokenexp' is missing", HONE_CODE_INVALID},
+    {"words of no characters",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='a' pad_value='' mark=0 "
+     "mincharnum=0\noutput y",
+     "must be 1 to 63", HONE_CODE_UNSUPPORTED},
     {"strings of float64", "input x f64 2\nnode Cast x -> y to=8\noutput y", "strings of float64",
      HONE_CODE_UNSUPPORTED},
     {"strings that leave a loop",

@@ -93,6 +93,33 @@ static const value_row rows[] = {
         "node TfIdfVectorizer t -> y mode='TF' min_gram_length=2 max_gram_length=2 "
         "ngram_counts=[0,0] ngram_indexes=[0,1] pool_int64s=[3,1,1,4503599627370496]",
         "", "2,0"),
+    ROW("words that match, behind them what fills, and how many are most",
+        "input x i64 2\n" KEYS "'aXbc-d','-','z']\n"
+        "node com.microsoft.Tokenizer s -> y tokenexp='[a-z]+' pad_value='#' mark=0 mincharnum=1",
+        "1,2", "97,0,98,99,100,0,35,0,35,0,35,0"),
+    ROW("words between separators, between marks",
+        "input x i64 2\n" KEYS "'-a--bc','','z']\n"
+        "node com.microsoft.Tokenizer s -> y separators=['-+','x'] pad_value='#' mark=1 "
+        "mincharnum=1",
+        "1,2", "2,0,97,0,98,99,3,0,2,0,3,0,35,0,35,0"),
+    ROW("marks of no words are none",
+        "input x i64 2\n" KEYS "'-','','z']\n"
+        "node com.microsoft.Tokenizer s -> t tokenexp='a' pad_value='#' mark=1 mincharnum=1\n"
+        "node Shape t -> y",
+        "1,2", "2,0"),
+    ROW("characters of several bytes are words of one",
+        "input x i64 1\n" KEYS "'a\xc3\xa9\xe2\x82\xac','','z']\n"
+        "node com.microsoft.Tokenizer s -> y separators=[''] pad_value='' mark=0 mincharnum=1",
+        "1", "97,0,0,195,169,0,226,130,172"),
+    ROW("too short words are passed over, and begin nothing",
+        "input x i64 1\n" KEYS "'a-bc-def-\xc3\xa9g','','z']\n"
+        "node com.microsoft.Tokenizer s -> y tokenexp='\\w+' pad_value='' mark=0 mincharnum=2",
+        "1", "98,99,0,100,101,102"),
+    ROW("the longest match from the first place",
+        "input x i64 1\n" KEYS "'xAbcDe-ab12c','','z']\n"
+        "node com.microsoft.Tokenizer s -> y tokenexp='[A-Z][a-z]*|[a-z][0-9]*' pad_value='' "
+        "mark=0 mincharnum=3",
+        "1", "65,98,99,98,49,50"),
     ROW("blanks at the end belong to what is left",
         "input x i64 2\n" KEYS "'\ta\t\tb\tc\t','d\t','z']\nnode StringSplit s -> y maxsplit=1",
         "1,2", "97,0,0,0,98,9,99,9,100,0,0,0,0,0,0,0"),

@@ -28,9 +28,8 @@ static hone_status add_table(onnx_reader *r, int64_t rows, int64_t columns, cons
     return onnx_add_constant(r, tensor, out);
 }
 
-/* The states after each byte [..., width]. The table is [states, 256] by bytes of `kinds` kinds. */
-static hone_status run_automaton(onnx_reader *r, hone_garg bytes, uint32_t states, uint32_t kinds,
-                                 const int32_t *kind_of, const int32_t *next, hone_garg *out) {
+hone_status onnx_run_automaton(onnx_reader *r, hone_garg bytes, uint32_t states, uint32_t kinds,
+                               const int32_t *kind_of, const int32_t *next, hone_garg *out) {
     hone_garg args[2], table;
     const hone_attr attrs[] = {
         {"axis",             HONE_VALUE_OF_INT(-1)},
@@ -53,7 +52,7 @@ static hone_status run_regex(onnx_reader *r, const hone_dfa *dfa, hone_garg byte
     for (uint32_t s = 0; s < dfa->states; s++)
         for (uint32_t k = 0; k < kinds; k++)
             next[s * kinds + k] = (int32_t)(k < dfa->classes ? dfa->next[s * dfa->classes + k] : s);
-    return run_automaton(r, bytes, dfa->states, kinds, kind_of, next, out);
+    return onnx_run_automaton(r, bytes, dfa->states, kinds, kind_of, next, out);
 }
 
 static hone_status accepted(onnx_reader *r, const hone_dfa *dfa, hone_garg state, hone_garg *out) {
@@ -125,7 +124,7 @@ static hone_status find_matches(onnx_reader *r, const splitter *s, hone_garg *ou
         border = (size_t)next[border * 256 + d[state]];
     }
     memcpy(next + length * 256, next, 256 * sizeof *next);
-    HONE_TRY(run_automaton(r, s->bytes, (uint32_t)length + 1, 256, kind_of, next, out));
+    HONE_TRY(onnx_run_automaton(r, s->bytes, (uint32_t)length + 1, 256, kind_of, next, out));
     return onnx_with_scalar(r, "equal", *out, (double)length, out);
 }
 
@@ -186,14 +185,10 @@ static hone_status split_by_blanks(onnx_reader *r, splitter *s) {
     return onnx_with_scalar(r, "minimum", s->count, (double)(s->most + 1), &s->count);
 }
 
-/* The greatest number of parts, as a size. */
-static hone_status most_parts(onnx_reader *r, const splitter *s, const hone_expr **out) {
+hone_status onnx_most_parts(onnx_reader *r, hone_garg count, int64_t known, const hone_expr **out) {
     hone_garg parts[2], most;
     const hone_expr *zero = hone_extent_int(&r->ir, 0);
-    int64_t known = hone_expr_const(s->width);
-    if (known >= 0) known++;
-    if (known >= 0 && s->most >= 0 && s->most + 1 < known) known = s->most + 1;
-    HONE_TRY(onnx_emit_flat(r, s->count, &parts[0]));
+    HONE_TRY(onnx_emit_flat(r, count, &parts[0]));
     HONE_TRY(onnx_make_ints(r, 1, &zero, 1, &parts[1]));
     HONE_TRY(onnx_as_tensor(r, &parts[1]));
     HONE_TRY(onnx_emit_concat(r, 2, parts, 0, &most));
@@ -201,10 +196,16 @@ static hone_status most_parts(onnx_reader *r, const splitter *s, const hone_expr
     return onnx_emit_size(r, most, known, out);
 }
 
-/* How many bytes there are at which fewer than `limit` of them were: where number `limit` is, or
- * the width. limit: [1, parts, 1]; [rows, parts, 1]. */
-static hone_status index_of_number(onnx_reader *r, hone_garg counts, hone_garg limit,
-                                   hone_garg *out) {
+/* The greatest number of parts, as a size. */
+static hone_status most_parts(onnx_reader *r, const splitter *s, const hone_expr **out) {
+    int64_t known = hone_expr_const(s->width);
+    if (known >= 0) known++;
+    if (known >= 0 && s->most >= 0 && s->most + 1 < known) known = s->most + 1;
+    return onnx_most_parts(r, s->count, known, out);
+}
+
+hone_status onnx_index_of_number(onnx_reader *r, hone_garg counts, hone_garg limit,
+                                 hone_garg *out) {
     hone_attr middle = {"axis", HONE_VALUE_OF_INT(1)};
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &counts, 1, &middle, &counts));
     HONE_TRY(onnx_emit2(r, "less", counts, limit, out));
@@ -218,10 +219,10 @@ static hone_status edges_of_matches(onnx_reader *r, const splitter *s, hone_garg
     hone_garg is_later, zero;
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
     HONE_TRY(onnx_with_scalar(r, "greater", t, 0, &is_later));
-    HONE_TRY(index_of_number(r, s->begins, t, begin));
+    HONE_TRY(onnx_index_of_number(r, s->begins, t, begin));
     HONE_TRY(onnx_with_scalar(r, "add", *begin, 1, begin));
     HONE_TRY(onnx_emit_where(r, is_later, *begin, zero, begin));
-    HONE_TRY(index_of_number(r, s->ends, next, end));
+    HONE_TRY(onnx_index_of_number(r, s->ends, next, end));
     return onnx_with_scalar(r, "subtract", *end, (double)s->delimiter->len - 1, end);
 }
 
@@ -239,37 +240,47 @@ static hone_status edges_of_parts(onnx_reader *r, const splitter *s, hone_garg t
         HONE_TRY(onnx_emit(r, "expand_dims", 1, &count, 1, &middle, &count));
         HONE_TRY(onnx_emit2(r, "equal", next, count, &is_last));
     } else {
-        HONE_TRY(index_of_number(r, s->begins, next, begin));
-        HONE_TRY(index_of_number(r, s->ends, next, end));
+        HONE_TRY(onnx_index_of_number(r, s->begins, next, begin));
+        HONE_TRY(onnx_index_of_number(r, s->ends, next, end));
         if (s->most < 0) return HONE_OK;
         HONE_TRY(onnx_with_scalar(r, "equal", t, (double)s->most, &is_last));
     }
     return onnx_emit_where(r, is_last, lengths, *end, end);
 }
 
-/* The bytes of the parts, [rows, parts, width], with zeros behind each. */
-static hone_status cut_parts(onnx_reader *r, const splitter *s, const hone_expr *parts,
-                             hone_garg *out) {
-    hone_garg t, begin, end, at, is_inside, is_part, args[2] = {s->bytes}, zero, count = s->count;
+hone_status onnx_cut_parts(onnx_reader *r, hone_garg bytes, hone_garg begin, hone_garg end,
+                           const hone_expr *parts, hone_garg *out) {
+    hone_garg at, is_inside, args[2] = {bytes}, zero, indices;
     const hone_sinfo *info;
-    hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)}, middle = {"axis", HONE_VALUE_OF_INT(1)};
-    HONE_TRY(onnx_indices(r, parts, 3, 1, &t));
-    HONE_TRY(edges_of_parts(r, s, t, &begin, &end));
-    HONE_TRY(onnx_emit2(r, "add", begin, s->indices, &at));
+    hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
+    HONE_TRY(onnx_info(r, &bytes, &info));
+    const hone_expr *rows = info->shape[0], *width = info->shape[1];
+    HONE_TRY(onnx_indices(r, width, 2, 1, &indices));
+    HONE_TRY(onnx_emit2(r, "add", begin, indices, &at));
     HONE_TRY(onnx_emit2(r, "less", at, end, &is_inside));
-    HONE_TRY(onnx_emit(r, "expand_dims", 1, &count, 1, &middle, &count));
-    HONE_TRY(onnx_emit2(r, "less", t, count, &is_part));
-    HONE_TRY(onnx_emit2(r, "logical_and", is_inside, is_part, &is_inside));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
     HONE_TRY(onnx_emit_where(r, is_inside, at, zero, &at));
-    HONE_TRY(onnx_info(r, &at, &info));
-    const hone_expr *flat[] = {info->shape[0], hone_extent_mul(&r->ir, parts, s->width)};
-    const hone_expr *whole[] = {info->shape[0], parts, s->width};
+    const hone_expr *flat[] = {rows, hone_extent_mul(&r->ir, parts, width)};
+    const hone_expr *whole[] = {rows, parts, width};
     HONE_TRY(onnx_emit_reshape(r, at, 2, flat, &args[1]));
     HONE_TRY(onnx_emit(r, "gather_elements", 2, args, 1, &last, out));
     HONE_TRY(onnx_emit_reshape(r, *out, 3, whole, out));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_U8, 0, &zero));
     return onnx_emit_where(r, is_inside, *out, zero, out);
+}
+
+/* The bytes of the parts; of what is no part: none. */
+static hone_status cut_parts(onnx_reader *r, const splitter *s, const hone_expr *parts,
+                             hone_garg *out) {
+    hone_garg t, begin, end, is_part, zero, count = s->count;
+    hone_attr middle = {"axis", HONE_VALUE_OF_INT(1)};
+    HONE_TRY(onnx_indices(r, parts, 3, 1, &t));
+    HONE_TRY(edges_of_parts(r, s, t, &begin, &end));
+    HONE_TRY(onnx_emit(r, "expand_dims", 1, &count, 1, &middle, &count));
+    HONE_TRY(onnx_emit2(r, "less", t, count, &is_part));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
+    HONE_TRY(onnx_emit_where(r, is_part, end, zero, &end));
+    return onnx_cut_parts(r, s->bytes, begin, end, parts, out);
 }
 
 static hone_status read_splitter(onnx_reader *r, splitter *s) {

@@ -33,9 +33,9 @@ static const char *const movers[] = {"Identity",
 static const char *const carriers[] = {"SequenceConstruct", "SequenceInsert", "SplitToSequence",
                                        "SequenceMap",       "Optional",       "OptionalHasElement",
                                        "OptionalGetElement"};
-/* What their attributes say of keys may be strings. */
+/* What takes strings itself, in families of others. */
 static const char *const encoders[] = {"LabelEncoder", "CategoryMapper", "OneHotEncoder",
-                                       "TfIdfVectorizer"};
+                                       "TfIdfVectorizer", "Tokenizer"};
 /* Their result is no text. */
 static const char *const measures[] = {"Shape", "Size"};
 
