@@ -50,14 +50,104 @@ static hone_status make_matrix(onnx_reader *r, const transform *f, hone_dtype dt
     return onnx_add_constant(r, m, out);
 }
 
-/* x, whose dimension `axis` is transformed and whose last one are the parts. */
-static hone_status emit_transform(onnx_reader *r, const transform *f, hone_garg x, int32_t rank,
-                                  int32_t axis, hone_dtype dtype, hone_garg *out) {
+/* ---- of a length that a run tells ---- */
+
+/* Sizes of a transform whose `in` or length is open. */
+typedef struct open_sizes {
+    const hone_expr *in, *out, *length;
+    bool is_cut; /* elements of `in` may be too many, or the length may be larger */
+} open_sizes;
+
+/* Cosines and sines of 2 pi t k / length, [in, out], as float64; the product of t and k is taken
+ * within one turn first. */
+static hone_status emit_waves(onnx_reader *r, const open_sizes *n, hone_garg *cosines,
+                              hone_garg *sines, hone_garg *t, hone_garg *length) {
+    hone_garg k, angle, turn;
+    HONE_TRY(onnx_indices(r, n->in, 2, 0, t));
+    HONE_TRY(onnx_indices(r, n->out, 2, 1, &k));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &n->length, length));
+    HONE_TRY(onnx_with_scalar(r, "maximum", *length, 1, length)); /* of nothing: divides nothing */
+    HONE_TRY(onnx_emit2(r, "multiply", *t, k, &angle));
+    HONE_TRY(onnx_emit2(r, "floor_mod", angle, *length, &angle));
+    HONE_TRY(onnx_emit_cast(r, angle, HONE_DTYPE_F64, &angle));
+    HONE_TRY(onnx_emit_cast(r, *length, HONE_DTYPE_F64, &turn));
+    HONE_TRY(onnx_with_scalar(r, "multiply", angle, 2 * pi, &angle));
+    HONE_TRY(onnx_emit2(r, "divide", angle, turn, &angle));
+    HONE_TRY(onnx_emit1(r, "cos", angle, cosines));
+    return onnx_emit1(r, "sin", angle, sines);
+}
+
+/* What all coefficients of an element are multiplied by, [in, 1]: nothing of what is cut off; twice
+ * where a half stands for both, but at its ends, whose imaginary parts count nothing. */
+static hone_status emit_factors(onnx_reader *r, const transform *f, const open_sizes *n,
+                                hone_garg t, hone_garg length, hone_garg *real,
+                                hone_garg *imaginary) {
+    hone_garg is_end, is_middle, twice, number;
+    HONE_TRY(onnx_emit_cast(r, length, HONE_DTYPE_F64, &number));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_F64, 1, real));
+    if (f->is_inverse) HONE_TRY(onnx_emit2(r, "divide", *real, number, real));
+    if (n->is_cut) {
+        hone_garg is_inside, limit = length;
+        if (f->from_half) {
+            HONE_TRY(onnx_with_scalar(r, "floor_divide", length, 2, &limit));
+            HONE_TRY(onnx_with_scalar(r, "add", limit, 1, &limit));
+        }
+        HONE_TRY(onnx_emit2(r, "less", t, limit, &is_inside));
+        HONE_TRY(onnx_emit_cast(r, is_inside, HONE_DTYPE_F64, &is_inside));
+        HONE_TRY(onnx_emit2(r, "multiply", *real, is_inside, real));
+    }
+    *imaginary = *real;
+    if (!f->from_half) return HONE_OK;
+    HONE_TRY(onnx_with_scalar(r, "multiply", t, 2, &twice));
+    HONE_TRY(onnx_emit2(r, "floor_mod", twice, length, &is_end)); /* 0, or a whole turn */
+    HONE_TRY(onnx_with_scalar(r, "not_equal", is_end, 0, &is_middle));
+    HONE_TRY(onnx_emit_cast(r, is_middle, HONE_DTYPE_F64, &is_middle));
+    HONE_TRY(onnx_emit2(r, "multiply", *real, is_middle, imaginary));
+    HONE_TRY(onnx_emit2(r, "add", *real, *imaginary, real));
+    return onnx_with_scalar(r, "multiply", *imaginary, 2, imaginary);
+}
+
+/* [in, out] as [in, 1, out, 1]. */
+static hone_status as_part(onnx_reader *r, const open_sizes *n, hone_garg *io) {
+    const hone_expr *one = hone_extent_int(&r->ir, 1);
+    const hone_expr *shape[] = {n->in, one, n->out, one};
+    return onnx_emit_reshape(r, *io, 4, shape, io);
+}
+
+/* make_matrix of open sizes: what part p counts in part q is next to each other. */
+static hone_status emit_matrix(onnx_reader *r, const transform *f, const open_sizes *n,
+                               hone_dtype dtype, hone_garg *out) {
+    hone_garg c, s, minus, t, length, real, imaginary;
+    const double sign = f->is_inverse ? -1 : 1;
+    HONE_TRY(emit_waves(r, n, &c, &s, &t, &length));
+    HONE_TRY(emit_factors(r, f, n, t, length, &real, &imaginary));
+    HONE_TRY(onnx_emit2(r, "multiply", c, real, &c));
+    HONE_TRY(onnx_emit2(r, "multiply", s, imaginary, &s));
+    HONE_TRY(onnx_with_scalar(r, "multiply", s, sign, &s));
+    HONE_TRY(onnx_with_scalar(r, "multiply", s, -1, &minus));
+    HONE_TRY(as_part(r, n, &c));
+    HONE_TRY(as_part(r, n, &s));
+    HONE_TRY(as_part(r, n, &minus));
+    hone_garg first[] = {c, minus}, second[] = {s, c}, rows[2] = {c, s};
+    if (!f->from_half) {
+        HONE_TRY(onnx_emit_concat(r, 2, first, 3, &rows[0]));
+        HONE_TRY(onnx_emit_concat(r, 2, second, 3, &rows[1]));
+    }
+    *out = rows[0];
+    if (f->parts == 2) HONE_TRY(onnx_emit_concat(r, 2, rows, 1, out));
+    return onnx_emit_cast(r, *out, dtype, out);
+}
+
+/* ---- products ---- */
+
+/* x, whose dimension `axis` is transformed and whose last one are the parts, by a matrix. */
+static hone_status emit_product(onnx_reader *r, hone_garg matrix, hone_garg x, int32_t rank,
+                                int32_t axis, hone_garg *out) {
     char equation[4 * HONE_MAX_RANK + 8], *at = equation;
     hone_garg *operands = hone_arena_zalloc(r->arena, 2 * sizeof *operands);
     if (!operands) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     operands[0] = x;
-    HONE_TRY(make_matrix(r, f, dtype, &operands[1]));
+    operands[1] = matrix;
     for (int side = 0; side < 2; side++) {
         for (int32_t d = 0; d + 1 < rank; d++)
             *at++ = (char)(d == axis ? (side ? 'K' : 'T') : 'a' + d);
@@ -70,6 +160,13 @@ static hone_status emit_transform(onnx_reader *r, const transform *f, hone_garg 
     hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = 2, .u.items = operands};
     hone_attr attr = {"subscripts", onnx_text_value(r, equation)};
     return onnx_emit(r, "einsum", 1, &tuple, 1, &attr, out);
+}
+
+static hone_status emit_transform(onnx_reader *r, const transform *f, hone_garg x, int32_t rank,
+                                  int32_t axis, hone_dtype dtype, hone_garg *out) {
+    hone_garg matrix;
+    HONE_TRY(make_matrix(r, f, dtype, &matrix));
+    return emit_product(r, matrix, x, rank, axis, out);
 }
 
 /* ---- DFT ---- */
@@ -105,6 +202,35 @@ static hone_status check_parts(const hone_sinfo *data, int32_t least_rank, int64
                                          "parts");
 }
 
+/* Of an axis whose extent a run tells; a length that is given is a number. */
+static hone_status open_dft(onnx_reader *r, transform *f, bool is_half, hone_garg x, int32_t axis,
+                            hone_garg *out) {
+    const hone_sinfo *data;
+    hone_garg matrix;
+    HONE_TRY(onnx_info(r, &x, &data));
+    open_sizes n = {.in = data->shape[axis], .length = data->shape[axis]};
+    if (f->from_half) {
+        n.length =
+            hone_extent_mul(&r->ir, hone_extent_int(&r->ir, 2), hone_extent_add(&r->ir, n.in, -1));
+    }
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(one_int(r, 1, "the length", &f->length));
+        if (f->length < 1 || f->length > MAX_NUMBERS)
+            return HONE_ERROR(HONE_CODE_INVALID, "a transform of %lld elements",
+                              (long long)f->length);
+        n.length = hone_extent_int(&r->ir, f->length);
+        n.is_cut = true;
+    }
+    n.out = n.length;
+    if (is_half) {
+        n.out = hone_expr_binary(&r->ir, HONE_OP_FLOORDIV, n.length, hone_extent_int(&r->ir, 2));
+        n.out = hone_extent_add(&r->ir, n.out, 1);
+    }
+    HONE_TRY(hone_ir_finish(&r->ir));
+    HONE_TRY(emit_matrix(r, f, &n, data->dtype, &matrix));
+    return emit_product(r, matrix, x, data->rank, axis, out);
+}
+
 static hone_status convert_dft(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     int64_t inverse, onesided;
@@ -117,14 +243,10 @@ static hone_status convert_dft(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "onesided", 0, &onesided));
     HONE_TRY(transformed_axis(r, data->rank, &axis));
     int64_t extent = hone_expr_const(data->shape[axis]);
-    if (extent < 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the size of dimension %d is not known; give it "
-                          "with --shape",
-                          axis);
-    }
     f.is_inverse = inverse != 0;
     f.from_half = inverse && onesided;
+    f.out_parts = f.from_half ? 1 : 2;
+    if (extent < 0) return open_dft(r, &f, onesided && !inverse, x, axis, out);
     f.length = f.from_half ? 2 * (extent - 1) : extent;
     if (onnx_has_input(r, 1)) HONE_TRY(one_int(r, 1, "the length", &f.length));
     if (f.length < 1 || f.length > MAX_NUMBERS) {
@@ -132,7 +254,6 @@ static hone_status convert_dft(onnx_reader *r, hone_garg *out) {
     }
     f.in = f.from_half ? f.length / 2 + 1 : f.length;
     f.out = onesided && !inverse ? f.length / 2 + 1 : f.length;
-    f.out_parts = f.from_half ? 1 : 2;
     if (f.in < extent) HONE_TRY(onnx_emit_slice(r, x, axis, 0, f.in, &x));
     if (f.in > extent) f.in = extent; /* zeros behind it count nothing */
     return emit_transform(r, &f, x, data->rank, axis, data->dtype, out);
