@@ -4,6 +4,7 @@
  *   y*c - (y // m)*m*c            ->  (y % m)*c
  *   ((x//b) % m)*b*c + (x % b)*c  ->  (x % (b*m))*c
  *   with u + x//b as (u*b + x)//b in all of them
+ *   (y // m)*m*r*c + (y % m)*r*c  ->  y*r*c               (m and r symbols)
  *   min(x + r, y) - r             ->  min(x, y - r)       (also max)
  *
  * Each rule makes the sum shorter, so they end.
@@ -168,27 +169,71 @@ static bool make_remainder(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) 
     return false;
 }
 
-/* The symbolic case: (y % m)*c + (y // m)*m*c with m a term of its own. */
+/* The factor of a term that is a remainder of a symbol, and the other ones (NULL = none). */
+static const hone_expr *remainder_in(hone_arith *a, const hone_expr *term,
+                                     const hone_expr **out_rest) {
+    const hone_expr *factors[ARITH_MAX_FACTORS], *found = NULL;
+    uint32_t n = arith_mono_factors(term, factors);
+    *out_rest = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!found && hone_expr_is_op(factors[i], HONE_OP_FLOORMOD)) {
+            found = factors[i];
+            continue;
+        }
+        *out_rest = *out_rest ? arith_mono_mul(a, *out_rest, factors[i]) : factors[i];
+        if (!*out_rest) return NULL;
+    }
+    return found;
+}
+
+/* Where quotient * m * r stands in the sum with this coefficient, m or r being NULL for none; -1.
+ */
+static int64_t find_quotient(hone_arith *a, const arith_sum *s, const hone_expr *quotient,
+                             const hone_expr *m, const hone_expr *r, int64_t coeff) {
+    const hone_expr *product = quotient;
+    if (product && m) product = arith_mono_mul(a, m, product);
+    if (product && r) product = arith_mono_mul(a, product, r);
+    int64_t i = product ? arith_sum_find(s, product) : -1;
+    return i >= 0 && s->terms[i].coeff == coeff ? i : -1;
+}
+
+/* y // m as x // (d*m), where y is x // d; NULL = it is not. */
+static const hone_expr *whole_quotient(hone_arith *a, const hone_expr *y, const hone_expr *m) {
+    if (!hone_expr_is_op(y, HONE_OP_FLOORDIV)) return NULL;
+    const hone_expr *d = y->args[1];
+    if (hone_expr_is_int(d) || !hone_dtype_equal(d->dtype, m->dtype)) return NULL;
+    const hone_expr *all =
+        hone_expr_is_int(m) ? hone_expr_mul(&a->ir, d, m) : arith_mono_mul(a, d, m);
+    return all ? hone_expr_floordiv(&a->ir, y->args[0], all) : NULL;
+}
+
+/* The symbolic case: (y % m)*r*c + (y // m)*m*r*c with m a term of its own, and r, if there is one:
+ * what a digit in the middle is multiplied with. */
 static bool join_symbolic(hone_arith *a, arith_sum *s, uint32_t at) {
-    const hone_expr *mod = s->terms[at].term;
+    const hone_expr *rest, *mod = remainder_in(a, s->terms[at].term, &rest);
+    if (!mod) return false;
     const hone_expr *y = mod->args[0], *m = mod->args[1];
-    int64_t scale = 1, wanted = 0;
+    int64_t scale = 1, wanted = 0, c = s->terms[at].coeff;
     if (hone_expr_is_op(m, HONE_OP_MUL) && hone_expr_is_int(m->args[1])) {
         scale = m->args[1]->u.i;
         m = m->args[0];
     }
-    if (hone_expr_is_int(m) || hone_expr_is_op(m, HONE_OP_ADD) || hone_expr_is_op(m, HONE_OP_SUB)) {
+    if (hone_expr_is_int(m) && rest && m->u.i > 0) {
+        scale = m->u.i;
+        m = NULL;
+    } else if (hone_expr_is_int(m) || hone_expr_is_op(m, HONE_OP_ADD) ||
+               hone_expr_is_op(m, HONE_OP_SUB)) {
         return false;
     }
-    if (!arith_mul(s->terms[at].coeff, scale, &wanted)) return false;
+    if (rest && (hone_expr_is_op(y, HONE_OP_ADD) || hone_expr_is_op(y, HONE_OP_SUB))) return false;
+    if (!arith_mul(c, scale, &wanted)) return false;
     const hone_expr *quotient = hone_expr_floordiv(&a->ir, y, mod->args[1]);
-    const hone_expr *product = quotient ? arith_mono_mul(a, m, quotient) : NULL;
-    if (!product) return false;
-    int64_t i = arith_sum_find(s, product);
-    if (i < 0 || s->terms[i].coeff != wanted) return false;
-    int64_t c = s->terms[at].coeff;
+    int64_t i = find_quotient(a, s, quotient, m, rest, wanted);
+    if (i < 0 && rest) i = find_quotient(a, s, whole_quotient(a, y, mod->args[1]), m, rest, wanted);
+    const hone_expr *joined = rest && i >= 0 ? arith_mono_mul(a, y, rest) : y;
+    if (i < 0 || !joined) return false;
     drop_two(s, at, (uint32_t)i);
-    arith_sum_add_expr(a, s, y, c);
+    arith_sum_add_expr(a, s, joined, c);
     return true;
 }
 
@@ -261,6 +306,9 @@ bool arith_fuse_once(hone_arith *a, arith_sum *s) {
             } else if (join_symbolic(a, s, i)) {
                 return true;
             }
+            break;
+        case HONE_OP_MUL:
+            if (join_symbolic(a, s, i)) return true;
             break;
         case HONE_OP_FLOORDIV:
             if (arith_is_op_by_const(term, HONE_OP_FLOORDIV, &m) && make_remainder(a, s, i, m)) {

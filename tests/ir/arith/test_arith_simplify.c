@@ -66,6 +66,8 @@ static const struct row {
     {"(i * m + j) % m", "j"},
     {"(x * n * 4 + n * y) // n", "x * 4 + y"},
     {"x // n * n + x % n", "x"},
+    {"x // n // m * m * n + x // n % m * n + x % n", "x"},
+    {"x // n // 4 * n * 4 + x // n % 4 * n + x % n", "x"},
     {"i // n", "0"},
     {"i % n", "i"},
     {"(n * m) // m", "n"},
