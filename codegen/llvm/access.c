@@ -278,46 +278,66 @@ static void masked_store(gen *g, hone_buffer buffer, const gen_place *p, LLVMVal
     gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
 }
 
-/* Of the elements from `begin` on, width of them, those that lanes of the mask want: as many bits.
- * No two lanes want the same one. */
-static LLVMValueRef wanted_elements(gen *g, const gen_place *p, int64_t begin, int64_t width) {
-    LLVMValueRef picks[GEN_MAX_LANES];
-    for (int64_t e = 0; e < width; e++)
-        picks[e] = gen_i32(g, (int32_t)p->lanes); /* the other vector: none is wanted */
+/* Lanes that lie near each other: a few dense loads hold them all, and few want the same element.
+ */
+enum { MOST_NEAR_LOADS = 4, MOST_SHARERS = 4 };
+
+/* The number of the lane that is the nth to want an element; -1: there is none. */
+static int lane_that_wants(const gen_place *p, int64_t element, unsigned nth) {
     for (unsigned i = 0; i < p->lanes; i++) {
-        int64_t at = offset_of(p, i) - begin;
-        if (at >= 0 && at < width) picks[at] = gen_i32(g, (int32_t)i);
+        if (offset_of(p, i) == element && nth-- == 0) return (int)i;
     }
-    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(g->mask));
-    return shuffle(g, g->mask, none, picks, (unsigned)width);
+    return -1;
 }
 
-/* Lanes that step over the same number of elements, two to four. */
-static bool steps_over(const gen_place *p) {
-    enum { MOST_STEP = 4 };
+/* Of the elements from `begin` on, width of them, those that lanes of the mask want: as many bits.
+ */
+static LLVMValueRef wanted_elements(gen *g, const gen_place *p, int64_t begin, int64_t width) {
+    LLVMValueRef picks[GEN_MAX_LANES], none = LLVMConstNull(LLVMTypeOf(g->mask)), all = NULL;
+    for (unsigned nth = 0; nth < MOST_SHARERS; nth++) {
+        bool has_any = false;
+        for (int64_t e = 0; e < width; e++) {
+            int lane = lane_that_wants(p, begin + e, nth);
+            has_any |= lane >= 0;
+            picks[e] = gen_i32(g, lane >= 0 ? lane : (int32_t)p->lanes); /* the other: none */
+        }
+        if (!has_any && all) break;
+        LLVMValueRef some = shuffle(g, g->mask, none, picks, (unsigned)width);
+        all = all ? LLVMBuildOr(g->builder, all, some, "") : some;
+    }
+    return all;
+}
+
+static bool are_near(const gen_place *p, span *out) {
     if (p->kind != GEN_PLACE_FIXED || p->lanes < 4) return false;
-    int64_t step = p->offsets[1] - p->offsets[0];
-    for (unsigned i = 1; i < p->lanes; i++)
-        if (p->offsets[i] - p->offsets[i - 1] != step) return false;
-    return step >= 2 && step <= MOST_STEP;
+    bool on[GEN_MAX_LANES];
+    for (unsigned i = 0; i < p->lanes; i++)
+        on[i] = true;
+    *out = span_of(p, on);
+    out->width = (int64_t)p->lanes;
+    if (out->last - out->first >= MOST_NEAR_LOADS * out->width) return false;
+    for (unsigned i = 0; i < p->lanes; i++)
+        if (lane_that_wants(p, p->offsets[i], MOST_SHARERS) >= 0) return false;
+    return true;
 }
 
 /* Dense loads of the elements that are wanted, and shuffles that pick from them: a gather takes an
  * access for each lane. */
-static LLVMValueRef masked_near(gen *g, hone_buffer buffer, const gen_place *p, LLVMTypeRef type) {
+static LLVMValueRef masked_near(gen *g, hone_buffer buffer, const gen_place *p, const span *s,
+                                LLVMTypeRef type) {
     LLVMValueRef result = NULL, picks[GEN_MAX_LANES];
-    int64_t width = (int64_t)p->lanes, last = offset_of(p, p->lanes - 1);
     LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
-    for (int64_t begin = offset_of(p, 0); begin <= last; begin += width) {
+    for (int64_t begin = s->first; begin <= s->last; begin += s->width) {
         LLVMValueRef first = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, begin), "");
         LLVMValueRef at = gen_address(g, buffer, first);
-        LLVMValueRef args[] = {at, align, wanted_elements(g, p, begin, width), LLVMConstNull(type)};
+        LLVMValueRef args[] = {at, align, wanted_elements(g, p, begin, s->width),
+                               LLVMConstNull(type)};
         LLVMTypeRef types[] = {type, LLVMTypeOf(at)};
         LLVMValueRef dense = gen_intrinsic_of(g, "llvm.masked.load", types, 2, args, 4);
         for (unsigned i = 0; i < p->lanes; i++) {
             int64_t from = offset_of(p, i) - begin;
-            bool is_here = from >= 0 && from < width;
-            picks[i] = gen_i32(g, (int32_t)(is_here ? from + (result ? width : 0) : i));
+            bool is_here = from >= 0 && from < s->width;
+            picks[i] = gen_i32(g, (int32_t)(is_here ? from + (result ? s->width : 0) : i));
         }
         result = shuffle(g, result ? result : dense, result ? dense : NULL, picks, p->lanes);
     }
@@ -373,8 +393,9 @@ LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
         return gen_splat(g, load_at(g, buffer, gen_lane_index(g, &p, 0), element), p.lanes);
     }
     bool is_part = p.kind == GEN_PLACE_DENSE && reads_parts(g, buffer);
-    bool has_steps = steps_over(&p) && reads_parts(g, buffer) && !g->processor->turn;
-    if (has_steps && !gen_lanes_on(g, p.lanes, on)) return masked_near(g, buffer, &p, type);
+    span near;
+    bool is_near_by = are_near(&p, &near) && reads_parts(g, buffer) && !g->processor->turn;
+    if (is_near_by && !gen_lanes_on(g, p.lanes, on)) return masked_near(g, buffer, &p, &near, type);
     if (is_part || !gen_lanes_on(g, p.lanes, on)) return masked_load(g, buffer, &p, type);
     return load_known(g, e, &p, on, type);
 }

@@ -89,13 +89,15 @@ static hone_status check_bounded(const hone_target *target, int lanes, int strid
     return hone_status_annotate(st, "%d lanes, stride %d, %s %s", lanes, stride, op, bound);
 }
 
-/* Lanes that step over elements, of which the data says how many count; those behind the last one
- * that may would lie beyond the buffer. */
+/* Lanes that step over elements, or so many of which share one (a step below 0), of which the data
+ * says how many count; those behind the last one that may would lie beyond the buffer. */
 static hone_status check_steps(const hone_target *target, int lanes, int step, const char *type) {
-    char text[1024];
+    char text[1024], at[32];
     hone_module *module;
     const hone_member *member;
     int most = lanes - 1; /* lanes that may count */
+    int last = step < 0 ? (most - 1) / -step : step * (most - 1);
+    snprintf(at, sizeof at, step < 0 ? "j // %d" : "j * %d", step < 0 ? -step : step);
     snprintf(text, sizeof text,
              "from tvm.script import tir as T\n"
              "@T.prim_func\n"
@@ -104,8 +106,8 @@ static hone_status check_steps(const hone_target *target, int lanes, int step, c
              "    for n in range(64):\n"
              "        for j in T.vectorized(T.int64(%d)):\n"
              "            Y[n, j] = T.if_then_else(j < T.bitwise_and(N[n], T.int64(63)) %% %d, "
-             "A[n, j * %d + 1], T.%s(0))\n",
-             step * (most - 1) + 2, type, lanes, type, lanes, most + 1, step, type);
+             "A[n, %s + 1], T.%s(0))\n",
+             last + 2, type, lanes, type, lanes, most + 1, at, type);
     HONE_TRY(hone_script_parse(text, strlen(text), "steps", &module));
     hone_status st = hone_module_pick(module, NULL, &member);
     if (!st) st = test_compare(member->func, target, (uint64_t)lanes, 0);
@@ -120,8 +122,9 @@ static void lanes_that_step(void **state) {
     hone_target target;
     HONE_ASSERT_OK(hone_target_parse(row->target, &target));
     for (size_t i = 0; i < HONE_COUNT(lengths); i++) {
-        for (int step = 2; step <= 5; step++) {
-            const char *type = types[(i + (size_t)step) % HONE_COUNT(types)];
+        for (int step = -5; step <= 5; step++) {
+            if (step >= -1 && step <= 1) continue;
+            const char *type = types[(i + (size_t)(step + 5)) % HONE_COUNT(types)];
             HONE_ASSERT_OK(check_steps(&target, lengths[i], step, type));
             HONE_ASSERT_OK(check_steps(&target, lengths[i], step, "float32"));
         }
