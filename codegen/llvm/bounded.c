@@ -54,7 +54,9 @@ static bool find(gen *g, const hone_expr *e, bounded *out) {
  * any number. */
 static LLVMValueRef difference(gen *g, const hone_expr *bound, const hone_expr *first) {
     LLVMValueRef sides[] = {gen_index(g, bound), gen_index(g, first)};
-    if (bound->dtype.bits < 64) return LLVMBuildNSWSub(g->builder, sides[0], sides[1], "");
+    bool is_plain = bound->dtype.bits < 64 || (hone_arith_bound(&g->arith, bound).min >= 0 &&
+                                               hone_arith_bound(&g->arith, first).min >= 0);
+    if (is_plain) return LLVMBuildNSWSub(g->builder, sides[0], sides[1], "");
     return gen_intrinsic(g, "llvm.ssub.sat", g->i64, sides, HONE_COUNT(sides));
 }
 
@@ -105,4 +107,35 @@ LLVMValueRef gen_bounded_lanes(gen *g, const hone_expr *e) {
     LLVMValueRef below = first_lanes(g, count_below(g, &b), b.lanes);
     bool is_below = b.op == HONE_OP_LT || b.op == HONE_OP_LE;
     return is_below ? below : LLVMBuildNot(g->builder, below, "");
+}
+
+/* What is below 0 where a < b, or a <= b; NULL where it cannot be said. */
+static const hone_expr *gap_of(gen *g, const hone_expr *a, const hone_expr *b, bool is_strict) {
+    if (!hone_dtype_equal(a->dtype, b->dtype) || !hone_dtype_is_int(a->dtype)) return NULL;
+    const hone_expr *gap = hone_expr_sub(&g->ir, a, b);
+    if (!is_strict) gap = hone_expr_sub(&g->ir, gap, hone_expr_int(&g->ir, a->dtype, 1));
+    return gap ? hone_simplify(&g->arith, gap) : NULL;
+}
+
+/* Whether a condition, or a part of it, says the same. */
+static bool says(gen *g, const hone_expr *condition, const hone_expr *gap) {
+    if (hone_expr_is_op(condition, HONE_OP_AND))
+        return says(g, condition->args[0], gap) || says(g, condition->args[1], gap);
+    bool is_less = hone_expr_is_op(condition, HONE_OP_LT);
+    if (!is_less && !hone_expr_is_op(condition, HONE_OP_LE)) return false;
+    const hone_expr *other = gap_of(g, condition->args[0], condition->args[1], is_less);
+    return other && hone_expr_same(other, gap);
+}
+
+bool gen_first_lane_is_on(gen *g, const hone_expr *e) {
+    bounded b;
+    if (e->kind != HONE_EXPR_BINARY || e->dtype.lanes <= 1 || !find(g, e, &b)) return false;
+    if (b.op != HONE_OP_LT && b.op != HONE_OP_LE) return false;
+    const hone_expr *first = b.row->args[0], *bound = b.bound->args[0];
+    const hone_expr *gap = gap_of(g, first, bound, b.op == HONE_OP_LT);
+    if (!gap) return false;
+    for (const gen_truth *t = g->truths; t; t = t->outer)
+        if (says(g, t->condition, gap)) return true;
+    return b.op == HONE_OP_LT ? hone_prove_less(&g->arith, first, bound)
+                              : hone_prove_less_equal(&g->arith, first, bound);
 }

@@ -49,6 +49,12 @@ typedef struct gen_loop {
     hone_node_id node; /* HONE_NO_ID = there is none */
 } gen_loop;
 
+/* A condition that holds where code is made now, and those around it. */
+typedef struct gen_truth {
+    const hone_expr *condition;
+    const struct gen_truth *outer;
+} gen_truth;
+
 typedef struct gen gen;
 typedef struct gen_device gen_device; /* what a GPU's folder remembers of a function */
 
@@ -111,6 +117,7 @@ struct gen {
     bool is_behind;                  /* stores may be copies that go on until they are waited for */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
     LLVMValueRef some;               /* a mask of which some lane is on where code is made now */
+    const gen_truth *truths;         /* NULL = nothing was asked */
     const hone_expr *whole;          /* what the statement computes, NULL = nothing */
     uint32_t parallel_count;         /* names of outlined bodies */
     const hone_codegen_lines *lines; /* of the kernel; NULL = no line table */
@@ -182,6 +189,8 @@ LLVMValueRef gen_index(gen *g, const hone_expr *e);
 /* bounded.c: lanes of a row of numbers that are below a bound, or not; NULL where e compares
  * something else. */
 LLVMValueRef gen_bounded_lanes(gen *g, const hone_expr *e);
+/* Whether a mask is known to have its first lane on: the tail of a row that has some elements. */
+bool gen_first_lane_is_on(gen *g, const hone_expr *e);
 
 /* access.c */
 LLVMValueRef gen_load(gen *g, const hone_expr *e);

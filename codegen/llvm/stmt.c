@@ -119,19 +119,25 @@ static void attribute(gen *g, hone_node_id id) {
     g->is_behind = was_behind;
 }
 
-/* A condition on lanes: skipped when no lane has it, else the stores inside are masked. */
+/* A condition on lanes: skipped when no lane has it, which is not asked where one is known to; else
+ * the stores inside are masked. */
 static void masked(gen *g, hone_node_id id) {
     LLVMBuilderRef b = g->builder;
     const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
     LLVMValueRef mask = gen_value(g, e), outer = g->mask, wanted = g->some;
     if (outer) mask = LLVMBuildAnd(b, mask, outer, "");
-    LLVMBasicBlockRef some = gen_block(g, "masked"), after = gen_block(g, "");
-    LLVMBuildCondBr(b, gen_any_lane(g, mask), some, after);
-    LLVMPositionBuilderAtEnd(b, some);
+    LLVMBasicBlockRef after = NULL;
+    if (outer || !gen_first_lane_is_on(g, e)) {
+        LLVMBasicBlockRef some = gen_block(g, "masked");
+        after = gen_block(g, "");
+        LLVMBuildCondBr(b, gen_any_lane(g, mask), some, after);
+        LLVMPositionBuilderAtEnd(b, some);
+    }
     g->mask = g->some = mask;
     gen_children(g, id);
     g->mask = outer;
     g->some = wanted;
+    if (!after) return;
     gen_branch(g, after);
     LLVMPositionBuilderAtEnd(b, after);
 }
@@ -150,7 +156,10 @@ static void condition(gen *g, hone_node_id id) {
     LLVMBasicBlockRef no = has_else ? gen_block(g, "else") : after;
     LLVMBuildCondBr(b, value, yes, no);
     LLVMPositionBuilderAtEnd(b, yes);
+    const gen_truth truth = {node->u.eval.value, g->truths};
+    g->truths = &truth;
     gen_children(g, id); /* skips ELSE */
+    g->truths = truth.outer;
     gen_branch(g, after);
     if (has_else) {
         LLVMPositionBuilderAtEnd(b, no);
@@ -184,8 +193,11 @@ static void let(gen *g, hone_node_id id) {
     g->vars[var] = (gen_var){is_index ? gen_index(g, value) : gen_value(g, value), is_index};
     if (is_index) {
         hone_bound bound = hone_arith_bound(&g->arith, value);
-        if (!hone_arith_bind_const(&g->arith, var, bound.min, bound.max))
-            gen_fail(g, HONE_NO_MEMORY("code generation"));
+        const hone_expr *one = hone_expr_int(&g->ir, value->dtype, 1);
+        bool is_bound = hone_expr_is_pure_index(value) /* it goes on to be that */
+                            ? hone_arith_bind(&g->arith, var, (hone_range){value, one})
+                            : hone_arith_bind_const(&g->arith, var, bound.min, bound.max);
+        if (!is_bound) gen_fail(g, HONE_NO_MEMORY("code generation"));
     }
     gen_children(g, id);
 }
