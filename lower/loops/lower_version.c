@@ -3,13 +3,16 @@
  * conditions inside is made twice:
  *
  *   if every condition holds for every iteration of the tile: the tile without conditions
- *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long; rows
- *         of sums in pieces (lower/loops/tail_rows.c)
+ *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long; of
+ *         sums rows in pieces, columns by registers (lower/loops/tail_rows.c, tail_columns.c)
+ *
+ * and a third time, with rows as wholes, for where the conditions on lanes alone do not hold,
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
  * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
  * has its last value, and loops in it end where their work does: vectors of what is left. */
 #include "lower/loops/partitioning.h"
+#include "lower/loops/tail_nest.h"
 
 enum {
     MAX_TILE_NODES = 400,
@@ -125,25 +128,110 @@ static const hone_expr *put_edge(void *ctx, hone_ir *ir, const hone_expr *e) {
     return hone_expr_same(e, at->term) ? hone_expr_int(ir, e->dtype, at->value) : e;
 }
 
+/* ---- some of the rows, or of the columns ---- */
+
+/* Whether a condition asks about the lanes of a vectorized loop below the tile. */
+static bool is_of_lanes(const hone_func *func, hone_node_id tile, const hone_expr *condition) {
+    for (hone_node_id n = tile; n != HONE_NO_ID; n = hone_tree_next(func, tile, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (lower_is_vector(func, n) && hone_expr_uses_var(condition, node->u.loop.var))
+            return true;
+    }
+    return false;
+}
+
+static const hone_expr *all_hoisted(lower_conditions *v) {
+    const hone_expr *all = NULL;
+    for (uint32_t i = 0; i < v->count; i++)
+        all = lower_and(&v->scope.lower->ir, all, v->hoisted[i]);
+    return all;
+}
+
+/* A tile of which not all is there: of sums, columns go by registers, and rows in pieces. */
+static hone_status take_apart(lower_conditions *v, hone_node_id root, bool are_rows_whole) {
+    lower_nest nest;
+    lower_roots roots;
+    bool is_nest = lower_read_nest(v->scope.lower->func, root, &nest);
+    HONE_TRY(lower_take_columns_apart(v, root, &roots));
+    for (uint32_t i = 0; i < roots.count && !(is_nest && are_rows_whole); i++) {
+        bool is_apart = false;
+        HONE_TRY(lower_take_rows_apart(v, roots.items[i], &is_apart));
+        if (!is_apart) make_serial(v->scope.lower->func, roots.items[i]);
+    }
+    return HONE_OK;
+}
+
+/* The longest unrolled loop that a condition asks about; HONE_NO_ID: there is none. */
+static hone_var longest_rows(const lower_conditions *v, hone_node_id tile) {
+    const hone_func *func = v->scope.lower->func;
+    hone_var longest = HONE_NO_ID;
+    int64_t most = 1;
+    for (hone_node_id n = tile; n != HONE_NO_ID; n = hone_tree_next(func, tile, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_rows = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_UNROLLED;
+        if (!is_rows || hone_expr_const(node->u.loop.range.extent) <= most) continue;
+        for (uint32_t i = 0; i < v->count; i++) {
+            if (!hone_expr_uses_var(v->conditions[i], node->u.loop.var)) continue;
+            longest = node->u.loop.var;
+            most = hone_expr_const(node->u.loop.range.extent);
+        }
+    }
+    return longest;
+}
+
+/* Which conditions go first: those that fail by themselves at most edges. */
+static bool goes_first(const lower_conditions *v, hone_node_id tile, hone_var rows, uint32_t i) {
+    return rows == HONE_NO_ID ? is_of_lanes(v->scope.lower->func, tile, v->conditions[i])
+                              : hone_expr_uses_var(v->conditions[i], rows);
+}
+
+/* Makes of the tile what runs where some of its conditions do not hold. Where those that go first
+ * are the only ones, it has no others: with rows that are whole if it is lanes (no `rows`) that are
+ * left out, else with those rows in pieces. v: the conditions, some of which are gone afterwards.
+ */
+static hone_status part_tile(lower_conditions *v, hone_node_id tile, hone_var rows) {
+    hone_func *func = v->scope.lower->func;
+    uint32_t all = v->count;
+    bool is_lanes = rows == HONE_NO_ID;
+    for (uint32_t i = all; i > 0; i--) {
+        if (goes_first(v, tile, rows, i - 1)) lower_drop_condition(v, i - 1);
+    }
+    hone_var next = is_lanes ? longest_rows(v, tile) : HONE_NO_ID;
+    if (v->count == 0) return take_apart(v, tile, is_lanes);
+    if (v->count == all)
+        return next == HONE_NO_ID ? take_apart(v, tile, false) : part_tile(v, tile, next);
+    hone_node_id choice, slow = hone_tree_copy(func, tile);
+    hone_node_id others = hone_func_add_node(func, HONE_NODE_ATTR); /* what stands for slow */
+    if (slow == HONE_NO_ID || others == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_append(func, others, slow);
+    const hone_expr *rest = all_hoisted(v);
+    HONE_TRY(lower_assume_conditions(v, tile));
+    HONE_TRY(next == HONE_NO_ID ? take_apart(v, slow, false) : part_tile(v, slow, next));
+    HONE_TRY(lower_wrap_choice(v->scope.lower, rest, tile, others, &choice));
+    HONE_TRY(take_apart(v, tile, is_lanes));
+    lower_splice(func, others);
+    return HONE_OK;
+}
+
 static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_node_id *out_choice,
                                  bool *out_has_edge) {
     edge at;
     *out_has_edge = keep_one_edge(v, &at);
     hone_func *func = v->scope.lower->func;
     tile = outermost(v, tile);
-    const hone_expr *all = NULL;
-    for (uint32_t i = 0; i < v->count; i++)
-        all = lower_and(&v->scope.lower->ir, all, v->hoisted[i]);
-    hone_node_id slow = hone_tree_copy(func, tile);
-    if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
-    if (*out_has_edge) HONE_TRY(hone_tree_transform(func, slow, put_edge, &at, false));
+    const hone_expr *all = all_hoisted(v);
+    hone_node_id slow = hone_func_add_node(func, HONE_NODE_ATTR), copy = hone_tree_copy(func, tile);
+    if (slow == HONE_NO_ID || copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_append(func, slow, copy);
+    if (*out_has_edge) HONE_TRY(hone_tree_transform(func, copy, put_edge, &at, false));
     HONE_TRY(lower_assume_conditions(v, tile));
+    if (!*out_has_edge && hone_target_is_gpu(v->scope.lower->options->target))
+        make_serial(func, copy);
+    else if (!*out_has_edge)
+        HONE_TRY(part_tile(v, copy, HONE_NO_ID));
     HONE_TRY(lower_wrap_choice(v->scope.lower, all, tile, slow, out_choice));
-    if (*out_has_edge) return lower_trim_loops(v, slow);
-    bool is_apart = false;
-    if (!hone_target_is_gpu(v->scope.lower->options->target))
-        HONE_TRY(lower_take_rows_apart(v, slow, &is_apart));
-    if (!is_apart) make_serial(func, slow);
+    if (*out_has_edge) HONE_TRY(lower_trim_loops(v, copy));
+    lower_splice(func, slow);
     return HONE_OK;
 }
 

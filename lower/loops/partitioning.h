@@ -30,6 +30,16 @@ HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id ro
  * tile whose rows are not all there (lower/loops/tail_rows.c); out_done: it was such a tile. */
 HONE_NODISCARD hone_status lower_take_rows_apart(lower_conditions *v, hone_node_id root,
                                                  bool *out_done);
+enum { LOWER_MAX_ROOTS = 4 };
+typedef struct lower_roots {
+    uint32_t count;
+    hone_node_id items[LOWER_MAX_ROOTS];
+} lower_roots;
+/* Puts copies of the tile of sums, one for each register of its columns, in the place of root, each
+ * under the condition that some of its columns are there (lower/loops/tail_columns.c). Gives the
+ * copies; root alone, as it is, where it is no such tile. */
+HONE_NODISCARD hone_status lower_take_columns_apart(lower_conditions *v, hone_node_id root,
+                                                    lower_roots *out);
 /* The condition step * iteration + constant + terms < 0, of which is known that the terms are a
  * multiple of unit from least to most (unit 0: there are no terms). */
 typedef struct lower_alike_sum {

@@ -12,15 +12,9 @@
  * Each sum has the order that it had; rows are done one piece after the other, so they must not
  * touch what others store. */
 #include "lower/loops/partitioning.h"
+#include "lower/loops/tail_nest.h"
 
-enum { MAX_LOOPS = 16, WORTH_ELEMENTS = 128 /* of sums: as many registers as keep a core busy */ };
-
-/* A nest of loops, each of which does nothing but the next one, around a store under a condition.
- */
-typedef struct nest {
-    hone_node_id root, loops[MAX_LOOPS], branch, store;
-    uint32_t count;
-} nest;
+enum { WORTH_ELEMENTS = 128 /* of sums: as many registers as keep a core busy */ };
 
 /* The rows: a loop, and the condition that it is below a number. */
 typedef struct rows {
@@ -29,84 +23,21 @@ typedef struct rows {
     const hone_expr *condition, *others; /* what else is asked; NULL = nothing */
 } rows;
 
-static const hone_node *loop_of(const hone_func *func, const nest *n, uint32_t i) {
-    return hone_func_node(func, n->loops[i]);
-}
-
-static bool read_nest(const hone_func *func, hone_node_id root, nest *out) {
-    hone_node_id at = root;
-    *out = (nest){.root = root};
-    for (; at != HONE_NO_ID && hone_func_node(func, at)->kind == HONE_NODE_FOR;
-         at = lower_only_child(func, at)) {
-        if (out->count == MAX_LOOPS) return false;
-        out->loops[out->count++] = at;
-    }
-    if (at == HONE_NO_ID || hone_func_node(func, at)->kind != HONE_NODE_IF) return false;
-    out->branch = at;
-    out->store = lower_only_child(func, at);
-    return out->store != HONE_NO_ID && hone_func_node(func, out->store)->kind == HONE_NODE_STORE;
-}
-
-/* Some loop of the nest but this one has its variable in e. */
-static bool uses_others(const hone_func *func, const nest *n, const hone_expr *e, uint32_t but) {
-    for (uint32_t i = 0; i < n->count; i++) {
-        if (i != but && hone_expr_uses_var(e, loop_of(func, n, i)->u.loop.var)) return true;
-    }
-    return false;
-}
-
-/* A dimension of what is stored that each row has another place of. */
-static int32_t dimension_of(hone_arith *arith, const hone_func *func, const nest *n,
-                            uint32_t loop) {
-    const hone_node *store = hone_func_node(func, n->store);
-    for (uint32_t d = 0; d < store->u.store.rank; d++) {
-        const hone_expr *e = store->u.store.indices[d];
-        int64_t step = 0;
-        if (hone_linear_coeff(arith, e, loop_of(func, n, loop)->u.loop.var, &step) && step != 0 &&
-            !uses_others(func, n, e, loop))
-            return (int32_t)d;
-    }
-    return -1;
-}
-
-typedef struct own_row {
-    const hone_node *store;
-    uint32_t dimension;
-    bool is_own;
-} own_row;
-
-static bool look_at_load(void *ctx, const hone_expr *e) {
-    own_row *o = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->store->u.store.buffer) return true;
-    o->is_own &= e->count == o->store->u.store.rank &&
-                 hone_expr_same(e->args[o->dimension], o->store->u.store.indices[o->dimension]);
-    return true;
-}
-
-/* A row reads of what is stored nothing but its own. */
-static bool rows_are_apart(hone_arith *arith, const hone_func *func, const nest *n, uint32_t loop) {
-    int32_t dimension = dimension_of(arith, func, n, loop);
-    if (dimension < 0) return false;
-    own_row o = {hone_func_node(func, n->store), (uint32_t)dimension, true};
-    hone_tree_walk_parts(func, n->root, false, look_at_load, &o);
-    return o.is_own;
-}
-
 typedef struct search {
     hone_arith *arith;
     const hone_func *func;
-    const nest *n;
+    const lower_nest *n;
     rows *rows;
 } search;
 
 static bool look_at_condition(void *ctx, const hone_expr *part) {
     search *s = ctx;
     hone_ir *ir = &s->arith->ir;
-    hone_var var = loop_of(s->func, s->n, s->rows->loop)->u.loop.var;
+    hone_var var = lower_nest_loop(s->func, s->n, s->rows->loop)->u.loop.var;
     int64_t step = 0;
     const hone_expr *gap = s->rows->condition ? NULL : lower_gap_of(s->arith, part);
     bool is_limit = gap && hone_linear_coeff(s->arith, gap, var, &step) && step == 1 &&
-                    !uses_others(s->func, s->n, part, s->rows->loop);
+                    !lower_uses_others(s->func, s->n, part, s->rows->loop);
     if (is_limit)
         s->rows->condition = part;
     else
@@ -115,9 +46,9 @@ static bool look_at_condition(void *ctx, const hone_expr *part) {
 }
 
 /* A step of the sum is around the rows. */
-static bool is_inside_of_sum(const hone_func *func, const nest *n, uint32_t loop) {
+static bool is_inside_of_sum(const hone_func *func, const lower_nest *n, uint32_t loop) {
     for (uint32_t i = 0; i < loop; i++) {
-        const hone_node *around = loop_of(func, n, i);
+        const hone_node *around = lower_nest_loop(func, n, i);
         if (around->loop_kind == HONE_LOOP_SERIAL &&
             !hone_expr_is_int_value(around->u.loop.range.extent, 1))
             return true;
@@ -125,13 +56,13 @@ static bool is_inside_of_sum(const hone_func *func, const nest *n, uint32_t loop
     return false;
 }
 
-static bool read_rows(hone_arith *arith, const hone_func *func, const nest *n, uint32_t loop,
+static bool read_rows(hone_arith *arith, const hone_func *func, const lower_nest *n, uint32_t loop,
                       rows *out) {
-    const hone_node *node = loop_of(func, n, loop);
+    const hone_node *node = lower_nest_loop(func, n, loop);
     *out = (rows){.loop = loop, .extent = hone_expr_const(node->u.loop.range.extent)};
     if (node->loop_kind != HONE_LOOP_UNROLLED || out->extent < 2 ||
         !hone_expr_is_int_value(node->u.loop.range.min, 0) || !is_inside_of_sum(func, n, loop) ||
-        !rows_are_apart(arith, func, n, loop))
+        !lower_are_apart(arith, func, n, loop))
         return false;
     search s = {arith, func, n, out};
     lower_conjuncts(hone_func_node(func, n->branch)->u.eval.value, look_at_condition, &s);
@@ -139,7 +70,7 @@ static bool read_rows(hone_arith *arith, const hone_func *func, const nest *n, u
 }
 
 /* The longest loop over rows; false: there is none. */
-static bool find_rows(hone_arith *arith, const hone_func *func, const nest *n, rows *out) {
+static bool find_rows(hone_arith *arith, const hone_func *func, const lower_nest *n, rows *out) {
     rows at;
     out->extent = 0;
     for (uint32_t i = 0; i < n->count; i++) {
@@ -149,10 +80,10 @@ static bool find_rows(hone_arith *arith, const hone_func *func, const nest *n, r
 }
 
 /* Rows of the largest pieces, whose sums fill so many elements. */
-static int64_t largest_piece(const hone_func *func, const nest *n, const rows *r) {
+static int64_t largest_piece(const hone_func *func, const lower_nest *n, const rows *r) {
     int64_t elements = 1, piece = 1;
     for (uint32_t i = 0; i < n->count; i++) {
-        const hone_node *loop = loop_of(func, n, i);
+        const hone_node *loop = lower_nest_loop(func, n, i);
         if (i != r->loop && loop->loop_kind != HONE_LOOP_SERIAL)
             elements *= hone_expr_const(loop->u.loop.range.extent);
     }
@@ -163,7 +94,7 @@ static int64_t largest_piece(const hone_func *func, const nest *n, const rows *r
 
 typedef struct pieces {
     lower_conditions *v;
-    const nest *n;
+    const lower_nest *n;
     const rows *r;
     hone_var var; /* of the rows, in the nest */
 } pieces;
@@ -187,14 +118,14 @@ static hone_status copy_nest(const pieces *p, int64_t size, const hone_expr *fir
                              hone_node_id *out) {
     hone_func *func = p->v->scope.lower->func;
     hone_ir *ir = &p->v->scope.lower->ir;
-    nest copy;
+    lower_nest copy;
     *out = hone_tree_copy(func, p->n->root);
     const hone_expr *own = hone_expr_var(ir, func->vars[p->var].dtype, p->var);
     const hone_expr *row = hone_expr_add(ir, first, own);
     const hone_expr *extent = hone_expr_int(ir, func->vars[p->var].dtype, size);
     const hone_expr *others = p->r->others ? p->r->others : hone_expr_bool(ir, true);
     if (*out == HONE_NO_ID || !row || !extent || !others) return LOWER_NO_MEMORY();
-    if (!read_nest(func, *out, &copy)) return LOWER_NO_MEMORY();
+    if (!lower_read_nest(func, *out, &copy)) return LOWER_NO_MEMORY();
     hone_func_node(func, copy.branch)->u.eval.value = others;
     HONE_TRY(lower_substitute_one(func, *out, p->var, row));
     hone_func_node(func, copy.loops[p->r->loop])->u.loop.range.extent = extent;
@@ -232,12 +163,12 @@ static hone_status add_pieces(const pieces *p, int64_t size, int64_t step, bool 
 
 hone_status lower_take_rows_apart(lower_conditions *v, hone_node_id root, bool *out_done) {
     hone_func *func = v->scope.lower->func;
-    nest n;
+    lower_nest n;
     rows r;
     *out_done = false;
-    if (!read_nest(func, root, &n) || !find_rows(&v->scope.arith, func, &n, &r))
+    if (!lower_read_nest(func, root, &n) || !find_rows(&v->scope.arith, func, &n, &r))
         return hone_ir_finish(&v->scope.arith.ir);
-    pieces p = {v, &n, &r, loop_of(func, &n, r.loop)->u.loop.var};
+    pieces p = {v, &n, &r, lower_nest_loop(func, &n, r.loop)->u.loop.var};
     int64_t size = largest_piece(func, &n, &r);
     HONE_TRY(add_pieces(&p, size, size, true));
     while ((size /= 2) > 0)

@@ -24,6 +24,8 @@ static const struct row {
     {"more rows than there ever are",     28, 16, "",               true },
     {"many columns",                      5,  64, "",               true },
     {"columns are left over, too",        6,  16, " and j < n",     true },
+    {"columns of several registers",      6,  32, " and j < n",     true },
+    {"columns that may all be gone",      5,  32, " and j + 9 < n", true },
     {"steps are left out, too",           6,  16, " and k < n",     true },
     {"both",                              7,  8,  " and j + k < n", true },
     {"a row goes on from the one before", 6,  4,  "",               false},
