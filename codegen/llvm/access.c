@@ -3,7 +3,7 @@
  * A run of places is one vector access. Lanes that lie near each other, by constants, are shuffled
  * out of dense loads; others go lane by lane. Under a mask (the lanes of a vector if_then_else)
  * only the lanes in it touch memory: lanes known to be off are left out, what depends on the data
- * is a masked access, masked ones to pick from where lanes step over a few elements, a gather or a
+ * is a masked access, masked ones to pick from where lanes lie near each other, a gather or a
  * scatter. */
 #include "codegen/llvm/places.h"
 

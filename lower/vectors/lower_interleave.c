@@ -15,7 +15,7 @@
 enum { MAX_LANES = 64, REGISTER_BITS = 512, MAX_UNROLLED = 8 };
 
 static bool match(lower_tile *t, hone_node_id rows) {
-    if (!lower_tile_match(t, rows)) return false;
+    if (!lower_tile_match(t, rows) || t->branch != HONE_NO_ID) return false;
     int64_t n = t->row_count, m = t->lane_count;
     const hone_expr *value = hone_func_node(t->lower->func, t->store)->u.store.value;
     while (value->kind == HONE_EXPR_CAST)

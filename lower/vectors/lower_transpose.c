@@ -12,10 +12,12 @@
  * repeats its last lane and its first row. Where few rows are read (M), squares of the least power
  * of two that M fits in lie side by side in a register. More rows than S are taken a tile at a
  * time, tiles as equal as can be, or whole ones and a last one in such squares. Only where the tile
- * is all that the loops do, and the store goes to other memory than the loads.
+ * is all that the loops do, and the store goes to other memory than the loads. Conditions on rows
+ * or on lanes (what is left over at the ends) mask what is read and what is stored.
  *
  * Very few rows without gaps (stride = M) are M dense vectors: if lanes are picked from those with
  * fewer instructions, the loop is unrolled, so that they are loaded once, and nothing else. */
+#include "lower/ground/conditions.h"
 #include "lower/ground/lanes.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/tile.h"
@@ -28,11 +30,54 @@ static hone_var loop_var(const tile *t, hone_node_id loop) {
     return hone_func_node(t->lower->func, loop)->u.loop.var;
 }
 
+/* How far an index moves from one iteration of a loop to the next, if it is as far each time. */
+static bool find_step(const tile *t, const hone_expr *index, hone_var var, int64_t *out_step) {
+    hone_ir *ir = &t->lower->ir;
+    const hone_expr *now = hone_func_var_expr(ir, t->lower->func, var);
+    if (hone_linear_coeff(t->arith, index, var, out_step)) return true;
+    const hone_expr *one = now ? hone_expr_int(ir, now->dtype, 1) : NULL;
+    const hone_expr *next =
+        one ? hone_expr_substitute_one(ir, index, var, hone_expr_add(ir, now, one)) : NULL;
+    const hone_expr *step = next ? hone_simplify(t->arith, hone_expr_sub(ir, next, index)) : NULL;
+    *out_step = LOWER_TILE_ANY_STEP;
+    return step && !hone_expr_uses_var(step, loop_var(t, t->rows)) &&
+           !hone_expr_uses_var(step, loop_var(t, t->lanes));
+}
+
 static bool has_coefficients(const tile *t, const hone_expr *index, int64_t *out_row,
                              int64_t *out_lane) {
-    return hone_expr_is_pure_index(index) &&
-           hone_linear_coeff(t->arith, index, loop_var(t, t->rows), out_row) &&
-           hone_linear_coeff(t->arith, index, loop_var(t, t->lanes), out_lane);
+    return hone_expr_is_pure_index(index) && find_step(t, index, loop_var(t, t->rows), out_row) &&
+           find_step(t, index, loop_var(t, t->lanes), out_lane);
+}
+
+/* ---- conditions ---- */
+
+/* A comparison of integers, in which rows or lanes stand, if at all, by themselves. */
+static bool note_condition(void *ctx, const hone_expr *part) {
+    tile *t = ctx;
+    bool asks_rows = hone_expr_uses_var(part, loop_var(t, t->rows));
+    bool asks_lanes = hone_expr_uses_var(part, loop_var(t, t->lanes));
+    int64_t step;
+    const hone_expr *gap = hone_expr_is_pure_index(part) ? lower_gap_of(t->arith, part) : NULL;
+    if (!gap || (asks_rows && asks_lanes)) return false;
+    if (asks_rows && !hone_linear_coeff(t->arith, gap, loop_var(t, t->rows), &step)) return false;
+    const hone_expr **all = asks_rows ? &t->of_rows : &t->of_lanes;
+    *all = lower_and(&t->lower->ir, *all, part);
+    return true;
+}
+
+/* The statement below the lanes, and what is asked before it runs. */
+static bool read_body(tile *t) {
+    const hone_func *func = t->lower->func;
+    t->branch = HONE_NO_ID;
+    t->of_rows = t->of_lanes = NULL;
+    t->store = lower_only_child(func, t->lanes);
+    if (t->store == HONE_NO_ID) return false;
+    if (hone_func_node(func, t->store)->kind != HONE_NODE_IF) return true;
+    t->branch = t->store;
+    t->store = lower_only_child(func, t->branch);
+    return t->store != HONE_NO_ID &&
+           lower_conjuncts(hone_func_node(func, t->branch)->u.eval.value, note_condition, t);
 }
 
 /* The first load across rows that every iteration makes. */
@@ -68,8 +113,7 @@ bool lower_tile_match(tile *t, hone_node_id rows) {
     t->lanes = lower_only_child(func, rows);
     if (t->lanes == HONE_NO_ID || !lower_is_vector(func, t->lanes)) return false;
     const hone_node *lanes = hone_func_node(func, t->lanes);
-    t->store = lower_only_child(func, t->lanes);
-    if (t->store == HONE_NO_ID || hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var))
+    if (!read_body(t) || hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var))
         return false;
     t->row_count = hone_expr_const(node->u.loop.range.extent);
     t->lane_count = hone_expr_const(lanes->u.loop.range.extent);
@@ -189,11 +233,59 @@ const hone_expr *lower_tile_row(const tile *t, const hone_expr *i, int64_t k, in
     return lower_load_lanes(t->lower, t->load->u.buffer, hone_simplify(t->arith, at), count);
 }
 
+/* Which elements of a row from i on are there, a vector; NULL = all. */
+typedef struct row_mask {
+    const tile *t;
+    const hone_expr *i, *all;
+    uint16_t count;
+} row_mask;
+
+static bool add_to_mask(void *ctx, const hone_expr *part) {
+    row_mask *m = ctx;
+    hone_ir *ir = &m->t->lower->ir;
+    int64_t step = 0;
+    hone_var var = loop_var(m->t, m->t->rows);
+    const hone_expr *gap = lower_gap_of(m->t->arith, part);
+    if (!gap || !hone_linear_coeff(m->t->arith, gap, var, &step)) return false;
+    gap = hone_simplify(m->t->arith, hone_expr_substitute_one(ir, gap, var, m->i));
+    if (!gap) return false;
+    const hone_expr *gaps = hone_expr_ramp(ir, gap, hone_expr_int(ir, gap->dtype, step), m->count);
+    const hone_expr *zero = hone_expr_broadcast(ir, hone_expr_int(ir, gap->dtype, 0), m->count);
+    const hone_expr *is_there = gaps && zero ? hone_expr_binary(ir, HONE_OP_LT, gaps, zero) : NULL;
+    m->all = m->all ? hone_expr_binary(ir, HONE_OP_AND, m->all, is_there) : is_there;
+    return m->all != NULL;
+}
+
+/* Of a row of what is read, as much as is there; nothing of a row whose lane is not. */
+static const hone_expr *row_there(const tile *t, const hone_expr *i, int64_t k, int64_t count) {
+    hone_ir *ir = &t->lower->ir;
+    const hone_expr *row = lower_tile_row(t, i, k, count);
+    row_mask mask = {.t = t, .i = i, .count = (uint16_t)count};
+    if (!row || t->branch == HONE_NO_ID) return row;
+    if (t->of_lanes) {
+        hone_range lanes = hone_func_node(t->lower->func, t->lanes)->u.loop.range;
+        const hone_expr *lane =
+            hone_expr_add(ir, lanes.min, hone_expr_int(ir, lanes.min->dtype, k));
+        const hone_expr *is_there =
+            hone_expr_substitute_one(ir, t->of_lanes, loop_var(t, t->lanes), lane);
+        is_there = is_there ? hone_simplify(t->arith, is_there) : NULL;
+        if (!is_there) return NULL;
+        if (!hone_expr_is_int_value(is_there, 1))
+            mask.all = hone_expr_broadcast(ir, is_there, mask.count);
+    }
+    if (t->of_rows && !lower_conjuncts(t->of_rows, add_to_mask, &mask)) return NULL;
+    hone_dtype element = hone_dtype_element(row->dtype);
+    const hone_expr *zero = hone_dtype_is_float(element) ? hone_expr_float(ir, element, 0)
+                                                         : hone_expr_int(ir, element, 0);
+    const hone_expr *args[] = {mask.all, row, hone_expr_broadcast(ir, zero, mask.count)};
+    return mask.all ? hone_expr_call(ir, row->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args) : row;
+}
+
 /* Row k of some squares, one behind the other. */
 static const hone_expr *row_of_squares(const tile *t, int64_t k, int64_t squares) {
     const hone_expr *first = hone_func_node(t->lower->func, t->rows)->u.loop.range.min;
     if (squares == 1) {
-        const hone_expr *row = lower_tile_row(t, first, k < t->lane_count ? k : 0, t->row_count);
+        const hone_expr *row = row_there(t, first, k < t->lane_count ? k : 0, t->row_count);
         return row ? widen(t, row) : NULL;
     }
     int64_t half = squares / 2, lanes = squares * t->side;
