@@ -25,6 +25,7 @@ typedef struct limits {
     int64_t chunk;  /* vectors of a run; 1 = there are none */
     int64_t unroll; /* steps; 0 = none */
     bool is_explicit;
+    const int64_t *open; /* extents that may be others, up to a 0; NULL = there are none */
 } limits;
 
 /* A block with its loops, as nodes and as random variables. */
@@ -180,10 +181,14 @@ static bool is_one_run(const nest *n, const sch_vector_run *run) {
 
 /* ---- a row of open length ---- */
 
-/* Vectors of a register, of which the last one is masked. */
+/* Vectors of a register, of which the last one is masked. Rows that follow each other are one. */
 static hone_status cut_open_row(nest *n, int64_t lanes) {
-    uint32_t last = n->count - 1;
+    uint32_t last = n->count - 1, first = last;
     if (lanes <= 1 || !sch_is_open_row(n->sch, n->block, n->loops[last])) return HONE_OK;
+    while (first > 0 && sch_is_open_pair(n->sch, n->block, n->loops[first - 1], n->loops[first]))
+        first--;
+    HONE_TRY(fuse(n, first, last));
+    last = first;
     hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(lanes)};
     const hone_rv *parts = NULL;
     HONE_TRY(hone_sch_split(n->sch, n->rvs[last], 2, factors, true, false, &parts));
@@ -227,12 +232,33 @@ static hone_status set_unroll(nest *n) {
 
 /* ---- a block ---- */
 
+/* Behind the last loop whose extent may be another: 0 where there is none. */
+static uint32_t first_known(const nest *n) {
+    for (uint32_t i = n->count; i > 0 && n->lim->open; i--) {
+        int64_t extent = hone_expr_const(sch_node(n->sch, n->loops[i - 1])->u.loop.range.extent);
+        for (const int64_t *open = n->lim->open; *open; open++)
+            if (extent == *open) return i;
+    }
+    return 0;
+}
+
+/* The loops that make a vector together, whatever the open extents are. */
+static sch_vector_run find_run(nest *n) {
+    sch_vector_run run = {1, 0, 1, 1};
+    uint32_t first = first_known(n);
+    if (n->lim->vector <= 1 || first == n->count) return run;
+    run = sch_find_vector_run(n->sch, n->block, n->count - first, n->loops + first, n->lim->vector);
+    run.first += first;
+    run.last += first;
+    run.full_first += first;
+    return run;
+}
+
 static hone_status rewrite_block(hone_schedule *sch, const limits *lim, hone_rv block_rv) {
     nest n;
     HONE_TRY(get_nest(sch, lim, block_rv, &n));
     if (n.count == 0) return HONE_OK;
-    sch_vector_run run = {1, 0, 1, 1};
-    if (lim->vector > 1) run = sch_find_vector_run(sch, n.block, n.count, n.loops, lim->vector);
+    sch_vector_run run = find_run(&n);
     if (is_one_run(&n, &run) && run.full_product > 1) return rewrite_run(&n, run.full_product);
     bool has_run = run.first <= run.last;
     uint32_t gone = 0;
@@ -302,7 +328,7 @@ hone_status hone_auto_open_rows(hone_schedule *sch, int64_t lanes) {
     return HONE_OK;
 }
 
-hone_status hone_auto_loops(hone_schedule *sch) {
+hone_status hone_auto_loops_for(hone_schedule *sch, const int64_t *open_extents) {
     hone_node_id root = hone_func_root_block(sch->func);
     hone_attrs attrs = sch_block(sch, root)->annotations;
     if (!has_work(&attrs)) return HONE_OK;
@@ -310,12 +336,17 @@ hone_status hone_auto_loops(hone_schedule *sch) {
     limits lim;
     HONE_TRY(get_root(sch, &root_rv));
     HONE_TRY(read_limits(sch, root_rv, &attrs, &lim));
+    lim.open = open_extents;
     uint32_t count = 0;
     const hone_rv *blocks = NULL;
     HONE_TRY(hone_sch_get_child_blocks(sch, root_rv, &count, &blocks));
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(rewrite_block(sch, &lim, blocks[i]));
     return HONE_OK;
+}
+
+hone_status hone_auto_loops(hone_schedule *sch) {
+    return hone_auto_loops_for(sch, NULL);
 }
 
 /* ---- reductions ---- */

@@ -28,6 +28,9 @@
 /* Reads the annotations above from the root block, removes them, and applies them. Without
  * annotations it changes nothing. */
 HONE_NODISCARD hone_status hone_auto_loops(hone_schedule *sch);
+/* hone_auto_loops, where loops of these extents, up to a 0, stand for loops of any: such are not
+ * fused into vectors. NULL = there are none. */
+HONE_NODISCARD hone_status hone_auto_loops_for(hone_schedule *sch, const int64_t *open_extents);
 /* decompose_reduction of every reduction block below the root, at its outermost reduce loop. */
 HONE_NODISCARD hone_status hone_auto_decompose(hone_schedule *sch);
 

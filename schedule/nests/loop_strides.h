@@ -29,5 +29,9 @@ sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint3
                                    const hone_node_id *loops, int64_t limit);
 /* Such a loop whose extent is not known: the innermost one. */
 bool sch_is_open_row(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+/* Whether that loop and the one around it are one: the block, a single store, goes through them as
+ * through one, whatever their extents are (open_run.c). */
+bool sch_is_open_pair(hone_schedule *sch, hone_node_id block, hone_node_id outer,
+                      hone_node_id inner);
 
 #endif

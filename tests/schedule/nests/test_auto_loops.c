@@ -84,7 +84,7 @@ static const struct row {
      SUM(4, 8, 0, "i, k, j, u in T.grid(4, 3, 8, 1)", 4, 8, 3), "p4 v8 s3 v8 s1 "},
     {"the reduction is never parallel", SUM(4, 8, 0, "k, i, j in T.grid(3, 4, 8)", 4, 8, 3),
      "s4 v8 s3 s4 v8 "},
-    {"rows whose length comes later", OPEN_ROWS("vi, vj, vk"), "s-1 s8 s-1 v4 "},
+    {"rows whose length comes later follow each other", OPEN_ROWS("vi, vj, vk"), "s-1 s-1 v4 "},
     {"rows that are read across", OPEN_ROWS("vk, vj, vi"), "s-1 s8 s-1 v4 "},
 };
 /* clang-format on */
