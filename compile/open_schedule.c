@@ -3,7 +3,8 @@
  * Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
  * the open program. Where tiles would fill that size alone, schedules are told which extents it
  * stands in for, so that tiles are some registers with a rest; then come sizes that are longer than
- * tiles are, then what is good for size 1: each step checks that it is legal there.
+ * tiles are, then what is good for size 1: each step checks that it is legal there. What sums
+ * nothing (transposes) has tiles that are told alone, or what is good for the open program.
  */
 #include "compile/open_schedule.h"
 
@@ -30,32 +31,53 @@ static bool is_open(const hone_func *func, hone_buffer buffer, int32_t dim) {
     return hone_expr_const(func->buffers[buffer].shape[dim]) < 0;
 }
 
-/* Weights: a tensor, of which nothing is open. */
+static bool uses(const hone_region *region, uint32_t rank, hone_var axis) {
+    for (uint32_t d = 0; d < rank; d++)
+        if (hone_expr_uses_var(region->ranges[d].min, axis)) return true;
+    return false;
+}
+
+/* An axis that what is read at r has, and nothing else that is read: filters. */
+static bool has_own_axis(const hone_func *func, const hone_block *block, uint32_t r) {
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        bool is_own = block->axes[a].kind == HONE_AXIS_SPATIAL;
+        for (uint32_t i = 0; i < block->read_count && is_own; i++) {
+            const hone_region *read = &block->reads[i];
+            if (i != r && read->buffer == block->writes[0].buffer) continue;
+            is_own = uses(read, func->buffers[read->buffer].rank, block->axes[a].var) == (i == r);
+        }
+        if (is_own) return true;
+    }
+    return false;
+}
+
+/* Weights: a tensor, of which nothing is open, with filters of its own. */
 static bool reads_weights(const hone_func *func, const hone_block *block) {
     for (uint32_t r = 0; r < block->read_count; r++) {
         const hone_buffer buffer = block->reads[r].buffer;
         int32_t rank = func->buffers[buffer].rank, known = 0;
         while (known < rank && !is_open(func, buffer, known))
             known++;
-        if (rank > 1 && known == rank) return true;
+        if (rank > 1 && known == rank && has_own_axis(func, block, r)) return true;
     }
     return false;
 }
 
-/* Weights along rows whose length is open: convolutions. */
-static bool has_open_rows(const hone_func *func) {
+/* Weights along rows whose length is open: convolutions. Gives how many axes they sum over; 0:
+ * there are none. */
+static uint32_t axes_of_open_rows(const hone_func *func) {
     for (uint32_t n = 0; n < func->node_count; n++) {
         if (func->nodes[n].kind != HONE_NODE_BLOCK) continue;
         const hone_block *block = func->nodes[n].u.block.block;
-        bool is_sum = false;
+        uint32_t sums = 0;
         for (uint32_t a = 0; a < block->axis_count; a++)
-            is_sum |= block->axes[a].kind == HONE_AXIS_REDUCE;
-        if (!is_sum || !block->write_count) continue;
+            sums += block->axes[a].kind == HONE_AXIS_REDUCE;
+        if (!sums || !block->write_count) continue;
         const hone_buffer to = block->writes[0].buffer;
         int32_t rank = func->buffers[to].rank;
-        if (rank && is_open(func, to, rank - 1) && reads_weights(func, block)) return true;
+        if (rank && is_open(func, to, rank - 1) && reads_weights(func, block)) return sums;
     }
-    return false;
+    return 0;
 }
 
 /* The extent is a multiple of one that is open, which is a number in bound. */
@@ -104,17 +126,29 @@ static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *
     return st ? st : hone_auto_open_rows(open_one, hone_target_lanes(&p->options->target, 32));
 }
 
-/* What the loops of the program have whose extent is open; 0 ends them. */
+/* Adds an extent that is open to those that end with 0. */
+static void note_open(int64_t *out, uint32_t *io_count, const hone_expr *open_one,
+                      const hone_expr *bound) {
+    int64_t extent = hone_expr_const(open_one) < 0 ? hone_expr_const(bound) : 0;
+    if (extent > 1) out[(*io_count)++] = extent;
+}
+
+/* What stands in bound for the open extents of loops, and of dimensions, over which loops will go;
+ * 0 ends them. */
 static const int64_t *list_open_extents(parts *p, const hone_func *open_one,
                                         const hone_func *bound) {
-    int64_t *out = hone_arena_zalloc(p->arena, (open_one->node_count + 1) * sizeof *out);
+    size_t most = open_one->node_count + (size_t)open_one->buffer_count * HONE_MAX_RANK + 1;
+    int64_t *out = hone_arena_zalloc(p->arena, most * sizeof *out);
     uint32_t count = 0;
     for (uint32_t n = 0; out && n < open_one->node_count && n < bound->node_count; n++) {
-        bool is_loop =
-            open_one->nodes[n].kind == HONE_NODE_FOR && bound->nodes[n].kind == HONE_NODE_FOR;
-        if (!is_loop || hone_expr_const(open_one->nodes[n].u.loop.range.extent) >= 0) continue;
-        int64_t extent = hone_expr_const(bound->nodes[n].u.loop.range.extent);
-        if (extent > 1) out[count++] = extent;
+        const hone_node *a = &open_one->nodes[n], *b = &bound->nodes[n];
+        if (a->kind == HONE_NODE_FOR && b->kind == HONE_NODE_FOR)
+            note_open(out, &count, a->u.loop.range.extent, b->u.loop.range.extent);
+    }
+    for (uint32_t i = 0; out && i < open_one->buffer_count && i < bound->buffer_count; i++) {
+        const hone_buffer_info *a = &open_one->buffers[i], *b = &bound->buffers[i];
+        for (uint32_t d = 0; d < a->rank && d < b->rank && d < HONE_MAX_RANK; d++)
+            note_open(out, &count, a->shape[d], b->shape[d]);
     }
     return out;
 }
@@ -153,18 +187,21 @@ static bool has_sums(const hone_schedule *sch) {
     return false;
 }
 
-hone_status parts_schedule_open(parts *p, const part_kernel *k, hone_schedule *open_one,
-                                bool *out_done) {
+enum { VOLUME_SUMS = 4 }; /* channels, and a window in three dimensions */
+
+/* What to try, one after the other; 0 ends it. */
+static const stand_in *list_stand_ins(const hone_schedule *open_one) {
     /* Primes: what divides them by chance need not divide others. Of open rows 17 as well, which
      * fills vectors badly, so that they go along something else (filters). 157 and 167 for extents
      * of one more or less (windows of an even length), which are twice a prime. */
     static const stand_in others[] = {
-        {61,  false},
         {61,  true },
+        {61,  false},
         {251, false},
         {157, false},
         {167, false},
-        {1,   false}
+        {1,   false},
+        {0,   false}
     };
     static const stand_in of_rows[] = {
         {61,  false},
@@ -174,12 +211,35 @@ hone_status parts_schedule_open(parts *p, const part_kernel *k, hone_schedule *o
         {251, false},
         {157, false},
         {167, false},
-        {1,   false}
+        {1,   false},
+        {0,   false}
     };
-    const stand_in *as = has_open_rows(open_one->func) ? of_rows : others;
+    /* Of volumes rows are cut short in two directions where filters are vectors. */
+    static const stand_in of_volumes[] = {
+        {61,  true },
+        {61,  false},
+        {17,  false},
+        {17,  true },
+        {251, false},
+        {157, false},
+        {167, false},
+        {1,   false},
+        {0,   false}
+    };
+    static const stand_in of_maps[] = {
+        {61,  true },
+        {157, true },
+        {0,   false}
+    };
+    if (!has_sums(open_one)) return of_maps;
+    uint32_t sums = axes_of_open_rows(open_one->func);
+    return sums >= VOLUME_SUMS ? of_volumes : sums > 0 ? of_rows : others;
+}
+
+hone_status parts_schedule_open(parts *p, const part_kernel *k, hone_schedule *open_one,
+                                bool *out_done) {
     *out_done = false;
-    for (bool is_last = !has_sums(open_one); !is_last; as++) {
-        is_last = as->number == 1;
+    for (const stand_in *as = list_stand_ins(open_one); as->number && !*out_done; as++) {
         hone_status st = schedule_as(p, k, *as, open_one);
         *out_done = !st;
         if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;

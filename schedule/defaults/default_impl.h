@@ -81,7 +81,8 @@ hone_status hone_default_optional(hone_status st);
  * before; out_fits: false for any other block (default_shape.c). */
 hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, hone_default_shape *s,
                                     bool *out_fits);
-/* All accesses move through the loop `outer` and the next one as through one loop. */
+/* All accesses move through the loop `outer` and the next one as through one loop, whatever the
+ * extents are that stand for others. */
 bool hone_default_may_join(const hone_default_shape *s, uint32_t outer);
 /* Fuses both. is_trial: changes s alone, not the program. */
 hone_status hone_default_join(hone_default_shape *s, uint32_t outer, bool is_trial);

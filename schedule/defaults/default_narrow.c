@@ -58,6 +58,16 @@ static bool is_narrow(hone_schedule *sch, hone_node_id block, uint32_t count,
     return true;
 }
 
+/* Whether a loop inside of another may have any extent. */
+static bool has_open_row(const hone_schedule *sch, const hone_default_limits *limits,
+                         uint32_t count, const hone_node_id *loops) {
+    for (uint32_t i = 1; i < count; i++) {
+        const hone_node *loop = hone_func_node(sch->func, loops[i]);
+        if (hone_default_is_open(limits, hone_expr_const(loop->u.loop.range.extent))) return true;
+    }
+    return false;
+}
+
 static hone_status widen_one(hone_schedule *sch, const hone_default_limits *limits,
                              const char *name) {
     hone_rv block_rv, fused;
@@ -71,7 +81,8 @@ static hone_status widen_one(hone_schedule *sch, const hone_default_limits *limi
     if (count > MAX_LOOPS) return HONE_OK;
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(hone_schedule_node(sch, loops[i], &nodes[i]));
-    if (!is_narrow(sch, block, count, nodes, &extent, &total) || extent < 2 || extent >= lanes)
+    if (!is_narrow(sch, block, count, nodes, &extent, &total) || extent < 2 || extent >= lanes ||
+        has_open_row(sch, limits, count, nodes))
         return HONE_OK;
     int64_t vector = extent / hone_gcd(extent, lanes) * lanes;
     while (vector < VECTORS / 2 * lanes)

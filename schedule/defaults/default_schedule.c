@@ -302,7 +302,7 @@ static hone_status finish(hone_schedule *sch, const hone_default_limits *limits,
                           bool goes_over_rows) {
     HONE_TRY(hone_default_optional(annotate_root(sch, limits, work, !goes_over_rows)));
     HONE_TRY(hone_sch_enter_postproc(sch));
-    HONE_TRY(hone_default_optional(hone_auto_loops(sch)));
+    HONE_TRY(hone_default_optional(hone_auto_loops_for(sch, limits->open_extents)));
     return hone_default_optional(hone_auto_decompose(sch));
 }
 

@@ -51,6 +51,7 @@ hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, ho
 bool hone_default_may_join(const hone_default_shape *s, uint32_t outer) {
     if (s->extents[outer] == 1 || s->extents[outer + 1] == 1) return true;
     if (s->extents[outer] > INT32_MAX / s->extents[outer + 1]) return false;
+    if (hone_default_is_open(s->n->limits, s->extents[outer + 1])) return false;
     for (uint32_t a = 0; a < s->access_count; a++) {
         if (s->strides[outer][a] != s->extents[outer + 1] * s->strides[outer + 1][a]) return false;
     }

@@ -22,7 +22,7 @@
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
-enum { FEW_ROWS = 4, MANY_REGISTERS = 32, OPEN_VECTORS = 2 };
+enum { FEW_ROWS = 4, MANY_REGISTERS = 32, OPEN_VECTORS = 2, OPEN_ROWS = 8, OPEN_WINDOW_ROWS = 4 };
 enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_WHOLE = 1800, MAX_PLANES = 4 };
 enum { WINDOW_VECTORS = 2, WINDOW_ROWS = 4, APART_SUMS = 8, EDGES = 3 };
 
@@ -91,9 +91,11 @@ static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
 }
 
 /* Of columns that may be any number: few vectors, so that most of them are full. What is read once
- * (0 rows) is read in longer runs; a window has one, since its taps follow each other. */
+ * (0 rows) is read in longer runs; a window has one, since its taps follow each other, and so has
+ * what no rows share (1). */
 static int64_t open_columns(const hone_default_nest *n, int64_t rows, int64_t vectors) {
-    int64_t most = rows == 0 ? MAX_VECTORS : n->facts.has_reuse ? OPEN_VECTORS : 1;
+    int64_t most = rows == 0 ? MAX_VECTORS : rows > 1 && n->facts.has_reuse ? OPEN_VECTORS : 1;
+    if (most == OPEN_VECTORS && n->limits->vector_registers >= MANY_REGISTERS) most++;
     return (vectors < most ? vectors : most) * n->lanes;
 }
 
@@ -210,6 +212,12 @@ static int64_t row_tile(int64_t extent, int64_t most) {
     return rows || most < 1 ? rows : equal_parts(extent, most);
 }
 
+/* Of rows that may be any number few go together: those that are left are dear. */
+static int64_t open_rows(const hone_default_nest *n, uint32_t row, int64_t most, int64_t few) {
+    bool is_open = hone_default_is_open(n->limits, n->facts.extents[row]);
+    return is_open && few < most ? few : most;
+}
+
 /* Rows of a window whose places share half of what they read: their sums are in registers, and its
  * weights, too, where there are many registers. */
 static int64_t sharing_rows(const hone_default_nest *n, int64_t vectors, const window *w) {
@@ -288,6 +296,7 @@ static void plan_rows(const hone_default_nest *n, uint32_t row, uint32_t reduce,
     bool is_open = hone_default_is_open(n->limits, n->facts.extents[p->column]);
     if (is_open || !plan_whole(n, row, w, p)) {
         int64_t most = shares_half(w) && may_share ? sharing_rows(n, vectors, w) : 0;
+        most = open_rows(n, row, most, OPEN_WINDOW_ROWS);
         if (most < 2) return;
         p->rows = row_tile(n->facts.extents[row], most);
         p->is_whole = p->is_apart = false;
@@ -381,7 +390,10 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     p.columns = column_tile(n, f->extents[p.column], rows, most);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     if (vectors > MAX_VECTORS) p.row = -1;
-    if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
+    if (p.row >= 0) {
+        int64_t held = open_rows(n, (uint32_t)p.row, most_rows(n, vectors), OPEN_ROWS);
+        p.rows = row_tile(f->extents[p.row], held);
+    }
     bool is_open = hone_default_is_open(n->limits, f->extents[p.column]);
     if (p.row >= 0 && !is_open && is_plain_product(n, loops[p.column])) {
         hone_default_sides all = {f->extents[p.row], f->extents[p.column]};

@@ -145,7 +145,49 @@ static const char across_graph[] =
           "            d = R.matmul(x, y)\n"
           "            e = R.cumsum(x, axis=0)\n"
           "            R.output(a, b, c, d, e)\n"
+          "        return (a, b, c, d, e)\n"; /* What sums nothing: turned in squares that rows of
+                                                 any length leave over, and rows that are one. */
+static const char maps_graph[] = GRAPH
+    "    def main(x: R.Tensor((2, \"h\", \"w\"), \"float32\"), "
+    "y: R.Tensor((2, \"w\", \"h\"), \"float32\"), b: R.Tensor((2, 1, 1), \"float32\"), "
+    "v: R.Tensor((\"h\", \"w\", 3), \"uint8\")):\n"
+    "        h = T.int64()\n        w = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            a = R.permute_dims(x, axes=[0, 2, 1])\n"
+    "            c = R.permute_dims(x, axes=[2, 1, 0])\n"
+    "            d = R.add(R.exp(x), R.permute_dims(y, axes=[0, 2, 1]))\n"
+    "            e = R.nn.relu(R.add(x, b))\n"
+    "            f = R.flip(R.strided_slice(x, axes=[2], begin=[0], end=[9999], strides=[2]), "
+    "axis=2)\n"
+    "            g = R.permute_dims(v, axes=[1, 0, 2])\n"
+    "            k = R.permute_dims(v, axes=[2, 0, 1])\n"
+    "            R.output(a, c, d, e, f, g, k)\n"
+    "        return (a, c, d, e, f, g, k)\n";
+/* Products whose rows, columns and sums may all be left over of a tile. */
+static const char products_graph[] =
+    GRAPH "    def main(x: R.Tensor((2, \"h\", \"w\"), \"float32\"), "
+          "y: R.Tensor((2, \"w\", \"h\"), \"float32\"), z: R.Tensor((\"w\", 40), \"float32\"), "
+          "k: R.Tensor((9, 2, 3, 3), \"float32\")):\n"
+          "        h = T.int64()\n        w = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            a = R.matmul(x, y)\n"
+          "            b = R.nn.relu(R.matmul(y, x))\n"
+          "            c = R.matmul(x, z)\n"
+          "            d = R.matmul(R.astype(x, \"float16\"), R.astype(y, \"float16\"))\n"
+          "            e = R.nn.conv2d(R.reshape(x, (1, 2, h, w)), k, padding=[1, 1, 1, 1])\n"
+          "            R.output(a, b, c, d, e)\n"
           "        return (a, b, c, d, e)\n";
+/* A convolution of bytes, whose image is turned so that channels come last. */
+static const char bytes_graph[] =
+    GRAPH "    def main(x: R.Tensor((1, 8, \"h\", \"w\"), \"uint8\"), "
+          "k: R.Tensor((16, 8, 3, 3), \"uint8\")):\n"
+          "        h = T.int64()\n        w = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            c = R.nn.conv2d(x, k, padding=[1, 1, 1, 1], out_dtype=\"int32\")\n"
+          "            y = R.clip(R.right_shift(c, R.const(9, \"int32\")), 0, 255)\n"
+          "            R.output(y)\n"
+          "        return y\n";
+
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -227,43 +269,46 @@ static const struct row {
     const char *name, *source;
     bool no_schedule;
     const char *shape; /* for special plans */
-    int64_t sizes[4];  /* of open dimensions; 0 ends */
+    int64_t sizes[6];  /* of open dimensions; 0 ends */
 } rows[] = {
-    {"mlp plain",                  MODELS "mlp.onnx",               true,  NULL,    {1}           },
-    {"mlp default",                MODELS "mlp.onnx",               false, NULL,    {1}           },
-    {"mlp batch plain",            MODELS "mlp_batch.onnx",         true,  NULL,    {1, 7}        },
-    {"mlp batch default",          MODELS "mlp_batch.onnx",         false, NULL,    {1, 7, 64}    },
-    {"mlp batch special",          MODELS "mlp_batch.onnx",         false, "N=1,7", {1, 7, 64}    },
-    {"cnn plain",                  MODELS "cnn.onnx",               true,  NULL,    {1}           },
-    {"cnn default",                MODELS "cnn.onnx",               false, NULL,    {1}           },
-    {"cnn batch default",          MODELS "cnn_batch.onnx",         false, NULL,    {1, 3}        },
-    {"cnn batch special",          MODELS "cnn_batch.onnx",         false, "N=2",   {2, 3}        },
-    {"concat, softmax, transpose", concat_graph,                    false, NULL,    {1}           },
-    {"concat plain",               concat_graph,                    true,  NULL,    {1}           },
-    {"outputs that are inputs",    alias_graph,                     false, NULL,    {1}           },
-    {"open size",                  dynamic_graph,                   false, NULL,    {1, 7, 64, 13}},
-    {"open size, special",         dynamic_graph,                   false, "n=7",   {7, 1, 64}    },
-    {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}},
-    {"places plain",               places_graph,                    true,  NULL,    {5}           },
-    {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}},
-    {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}},
-    {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
-    {"first of open rows",         first_graph,                     false, NULL,    {1, 7, 33, 99}},
-    {"windows of open rows",       windows_graph,                   false, NULL,    {1, 7, 33, 64}},
-    {"transposed, open",           transposed_graph,                false, NULL,    {1, 7, 17, 64}},
-    {"across open rows",           across_graph,                    false, NULL,    {1, 7, 33, 64}},
-    {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
-    {"names that collide",         odd_names,                       false, NULL,    {1}           },
-    {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
-    {"constants alone",            constant_graph,                  false, NULL,    {1}           },
-    {"short floats",               short_graph,                     false, NULL,    {1}           },
-    {"matmul_relu",                PROGRAMS "matmul_relu.py",       false, NULL,    {1}           },
-    {"batch_matmul_relu",          PROGRAMS "batch_matmul_relu.py", false, NULL,    {1}           },
-    {"conv2d",                     PROGRAMS "conv2d.py",            false, NULL,    {1}           },
-    {"mlp_call_tir",               PROGRAMS "mlp_call_tir.py",      false, NULL,    {1}           },
-    {"mlp_fused",                  PROGRAMS "mlp_fused.py",         true,  NULL,    {1}           },
-    {"add_int64",                  PROGRAMS "add_int64.py",         false, NULL,    {1}           },
-    {"window_sum",                 PROGRAMS "window_sum.py",        false, NULL,    {1}           },
+    {"mlp plain",                  MODELS "mlp.onnx",               true,  NULL,    {1}                   },
+    {"mlp default",                MODELS "mlp.onnx",               false, NULL,    {1}                   },
+    {"mlp batch plain",            MODELS "mlp_batch.onnx",         true,  NULL,    {1, 7}                },
+    {"mlp batch default",          MODELS "mlp_batch.onnx",         false, NULL,    {1, 7, 64}            },
+    {"mlp batch special",          MODELS "mlp_batch.onnx",         false, "N=1,7", {1, 7, 64}            },
+    {"cnn plain",                  MODELS "cnn.onnx",               true,  NULL,    {1}                   },
+    {"cnn default",                MODELS "cnn.onnx",               false, NULL,    {1}                   },
+    {"cnn batch default",          MODELS "cnn_batch.onnx",         false, NULL,    {1, 3}                },
+    {"cnn batch special",          MODELS "cnn_batch.onnx",         false, "N=2",   {2, 3}                },
+    {"concat, softmax, transpose", concat_graph,                    false, NULL,    {1}                   },
+    {"concat plain",               concat_graph,                    true,  NULL,    {1}                   },
+    {"outputs that are inputs",    alias_graph,                     false, NULL,    {1}                   },
+    {"open size",                  dynamic_graph,                   false, NULL,    {1, 7, 64, 13}        },
+    {"open size, special",         dynamic_graph,                   false, "n=7",   {7, 1, 64}            },
+    {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}        },
+    {"places plain",               places_graph,                    true,  NULL,    {5}                   },
+    {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}        },
+    {"open rows",                  rows_graph,                      false, NULL,    {1, 7, 33, 64}        },
+    {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}        },
+    {"first of open rows",         first_graph,                     false, NULL,    {1, 7, 33, 99}        },
+    {"windows of open rows",       windows_graph,                   false, NULL,    {1, 7, 33, 64}        },
+    {"transposed, open",           transposed_graph,                false, NULL,    {1, 7, 17, 64}        },
+    {"across open rows",           across_graph,                    false, NULL,    {1, 7, 33, 64}        },
+    {"maps of open rows",          maps_graph,                      false, NULL,    {1, 7, 16, 33, 60, 62}},
+    {"products, open",             products_graph,                  false, NULL,    {1, 7, 17, 48, 61, 77}},
+    {"bytes of open images",       bytes_graph,                     false, NULL,    {1, 7, 17, 33}        },
+    {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}            },
+    {"names that collide",         odd_names,                       false, NULL,    {1}                   },
+    {"open strides",               open_strides,                    false, NULL,    {1, 6}                },
+    {"constants alone",            constant_graph,                  false, NULL,    {1}                   },
+    {"short floats",               short_graph,                     false, NULL,    {1}                   },
+    {"matmul_relu",                PROGRAMS "matmul_relu.py",       false, NULL,    {1}                   },
+    {"batch_matmul_relu",          PROGRAMS "batch_matmul_relu.py", false, NULL,    {1}                   },
+    {"conv2d",                     PROGRAMS "conv2d.py",            false, NULL,    {1}                   },
+    {"mlp_call_tir",               PROGRAMS "mlp_call_tir.py",      false, NULL,    {1}                   },
+    {"mlp_fused",                  PROGRAMS "mlp_fused.py",         true,  NULL,    {1}                   },
+    {"add_int64",                  PROGRAMS "add_int64.py",         false, NULL,    {1}                   },
+    {"window_sum",                 PROGRAMS "window_sum.py",        false, NULL,    {1}                   },
 };
 
 static fixture shared;
@@ -279,7 +324,7 @@ static void check_row(void **state) {
     options.variants = &variants;
     if (!st) st = fixture_module(row->source, &module);
     if (!st) st = fixture_compile(module, &options, NULL, &model);
-    for (int i = 0; i < 4 && row->sizes[i] && !st; i++) {
+    for (int i = 0; i < 6 && row->sizes[i] && !st; i++) {
         st = hone_status_annotate(fixture_agree(module, model, row->sizes[i], (uint64_t)i + 1),
                                   "size %d", (int)row->sizes[i]);
     }
