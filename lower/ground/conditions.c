@@ -44,10 +44,20 @@ static bool note_condition(void *ctx, const hone_expr *part) {
     return true;
 }
 
+/* Not a comparison of integers of which the second is never the larger one. */
+static bool may_hold(void *ctx, const hone_expr *part) {
+    lower_conditions *c = ctx;
+    if (hone_expr_is_int_value(part, 0)) return false;
+    const hone_expr *gap =
+        hone_expr_is_pure_index(part) ? lower_gap_of(&c->scope.arith, part) : NULL;
+    return !gap || hone_arith_bound(&c->scope.arith, gap).min < 0;
+}
+
+/* Where one part never holds, the others are of no account. */
 static bool note_choice(void *ctx, const hone_expr *e) {
-    if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && e->dtype.lanes == 1) {
+    bool is_choice = hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && e->dtype.lanes == 1;
+    if (is_choice && lower_conjuncts(e->args[0], may_hold, ctx))
         lower_conjuncts(e->args[0], note_condition, ctx);
-    }
     return true;
 }
 

@@ -13,8 +13,9 @@
  * that does not divide, or padding, leaves no condition behind: loops at the edges end where their
  * work ends, and are unrolled and vectorized like the others. Iterations in which the same
  * conditions hold share a copy (alike.c). Allocations in the body are made for each copy, so that
- * each keeps its own in registers. What is left over (symbolic sizes, many iterations at an edge)
- * is lower_version's. */
+ * each keeps its own in registers. Conditions that change within the body, and seldom enough, go to
+ * copies of what stands between two changes instead (borders.c). What is left over (symbolic sizes,
+ * many iterations at an edge) is lower_version's. */
 #include "lower/ground/split_loop.h"
 #include "lower/loops/partitioning.h"
 
@@ -27,8 +28,10 @@ enum {
 
 typedef struct partition {
     lower_conditions conditions;
+    lower_conditions scratch;
     hone_node_id loop;
     hone_var var;
+    const hone_expr *value; /* of var where it is no loop's but a border's sum, else NULL */
     lower_span all, middle; /* iterations; those in which all conditions hold */
     bool has_no_middle;     /* each of a few iterations has its own conditions */
     lower_alike alike;
@@ -79,26 +82,48 @@ static bool narrow(partition *p, const hone_expr *gap) {
     return p->has_no_middle;
 }
 
-/* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
-static hone_status find_middle(partition *p, bool *out_has) {
+/* Narrows by all conditions, forgetting those by which that is not done; true when there are
+ * iterations beside the middle. */
+static bool narrow_by_all(partition *p) {
     lower_conditions *c = &p->conditions;
-    const hone_node *node = hone_func_node(c->scope.lower->func, p->loop);
-    *out_has = false;
-    HONE_TRY(lower_find_conditions(c, p->loop, p->var, true));
-    p->has_no_middle = false;
-    p->alike = (lower_alike){0};
-    /* the iterations of an unrolled loop have bodies of their own in any case */
-    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, p->var, &p->alike);
-    p->all.first = node->u.loop.range.min->u.i;
-    p->all.end = p->all.first + hone_expr_const(node->u.loop.range.extent);
     p->middle = p->all;
+    p->has_no_middle = false;
     for (uint32_t i = c->count; i > 0; i--) {
         const hone_expr *gap = lower_gap_of(&c->scope.arith, c->hoisted[i - 1]);
         if (!narrow(p, gap)) lower_drop_condition(c, i - 1);
     }
     if (p->has_no_middle) p->middle.first = p->middle.end = p->all.end;
     lower_span edge = {p->all.first, p->all.first};
-    *out_has = c->count > 0 && next_edge(p, &edge);
+    return c->count > 0 && next_edge(p, &edge);
+}
+
+/* Forgets conditions that borders in the loop take. */
+static hone_status leave_to_borders(partition *p) {
+    lower_conditions *c = &p->conditions;
+    for (uint32_t i = c->count; i > 0; i--) {
+        bool is_left = false;
+        if (hone_expr_uses_var(c->conditions[i - 1], p->var))
+            HONE_TRY(
+                lower_is_left_to_borders(&p->scratch, p->loop, c->conditions[i - 1], &is_left));
+        if (is_left) lower_drop_condition(c, i - 1);
+    }
+    return HONE_OK;
+}
+
+/* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
+static hone_status find_middle(partition *p, bool *out_has) {
+    lower_conditions *c = &p->conditions;
+    const hone_node *node = hone_func_node(c->scope.lower->func, p->loop);
+    *out_has = false;
+    HONE_TRY(lower_find_conditions(c, p->loop, p->var, true));
+    HONE_TRY(leave_to_borders(p));
+    p->value = NULL;
+    p->alike = (lower_alike){0};
+    /* the iterations of an unrolled loop have bodies of their own in any case */
+    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, p->var, &p->alike);
+    p->all.first = node->u.loop.range.min->u.i;
+    p->all.end = p->all.first + hone_expr_const(node->u.loop.range.extent);
+    *out_has = narrow_by_all(p);
     return hone_ir_finish(&c->scope.arith.ir);
 }
 
@@ -259,7 +284,7 @@ static hone_status add_choices(partition *p, hone_node_id body, hone_node_id int
 static hone_status split_body(partition *p, hone_node_id body) {
     hone_lower *lower = p->conditions.scope.lower;
     hone_func *func = lower->func;
-    const hone_expr *v = hone_func_var_expr(&lower->ir, func, p->var);
+    const hone_expr *v = p->value ? p->value : hone_func_var_expr(&lower->ir, func, p->var);
     if (!v) return hone_ir_finish(&lower->ir);
     hone_node_id middle, edges;
     HONE_TRY(lower_new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
@@ -291,6 +316,69 @@ static hone_status split_runs(partition *p, const lower_runs *runs) {
         HONE_TRY(split_body(p, body));
         lower_splice(func, body);
     }
+    return HONE_OK;
+}
+
+/* ---- borders ---- */
+
+/* The middle, or a copy in which the conditions do not hold. */
+static hone_status split_in_two(partition *p, const lower_border *border, hone_node_id body) {
+    hone_lower *lower = p->conditions.scope.lower;
+    hone_func *func = lower->func;
+    hone_node_id middle, other, copy = hone_tree_copy(func, body);
+    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_new_choice(lower, is_middle(p, &lower->ir, p->value), &middle, &other));
+    hone_tree_move_children(func, body, middle);
+    hone_tree_move_children(func, copy, other);
+    HONE_TRY(lower_rename_vars(lower, other));
+    HONE_TRY(lower_rename_buffers(func, other));
+    HONE_TRY(assume_below(p, middle));
+    LOWER_EACH_CHILD (func, other, n) {
+        HONE_TRY(lower_border_fails(func, n, border));
+    }
+    hone_tree_append(func, middle, other);
+    hone_tree_append(func, body, middle);
+    return HONE_OK;
+}
+
+/* How many copies of the root, which may be made: 0 = it may not. */
+static uint32_t count_border_copies(partition *p, const lower_border *border, bool is_joint) {
+    uint32_t size = 0, copies = 1, count = p->conditions.count;
+    const hone_func *func = p->conditions.scope.lower->func;
+    if (!narrow_by_all(p) || p->conditions.count != count || p->has_no_middle) return 0;
+    if (!is_joint)
+        copies =
+            count_runs(p, p->all.first, p->middle.first) + count_runs(p, p->middle.end, p->all.end);
+    if (!run_may_be_copied(func, (lower_run){border->root, border->root}, &size)) return 0;
+    if (p->new_nodes + size * copies > MAX_NEW_NODES) return 0;
+    p->new_nodes += size * copies;
+    return copies;
+}
+
+/* Of conditions that go by a sum of loops around a tile. *io_next: the choice, if one is made. */
+static hone_status cut_at_border(partition *p, hone_node_id root, hone_node_id *io_next) {
+    lower_conditions *c = &p->conditions;
+    hone_func *func = c->scope.lower->func;
+    lower_border border;
+    HONE_TRY(lower_find_border(c, root, &border));
+    if (border.count == 0) return HONE_OK;
+    p->loop = root;
+    p->value = border.sum;
+    p->all = border.all;
+    p->var = hone_func_add_var(func, "border", border.sum->dtype);
+    if (p->var == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_go_by_sum(c, &border, p->var));
+    lower_find_alike(c, p->var, &p->alike);
+    bool is_joint = lower_border_is_joint(func, &border);
+    if (count_border_copies(p, &border, is_joint) == 0) return hone_ir_finish(&c->scope.arith.ir);
+    c->is_changed = true;
+    hone_node_id body = hone_func_add_node(func, HONE_NODE_ATTR);
+    if (body == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_put_by_sum(func, root, &border));
+    lower_wrap(func, root, body);
+    HONE_TRY(is_joint ? split_in_two(p, &border, body) : split_body(p, body));
+    *io_next = hone_func_node(func, body)->first;
+    lower_splice(func, body);
     return HONE_OK;
 }
 
@@ -350,13 +438,22 @@ static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id 
 hone_status lower_partition(hone_lower *lower) {
     hone_func *func = lower->func;
     partition p = {.conditions.scope.lower = lower};
+    p.scratch.scope.lower = lower;
     hone_arith_init(&p.conditions.scope.arith, func->arena);
+    hone_arith_init(&p.scratch.scope.arith, func->arena);
     HONE_TRY(lower_trim_loops(&p.conditions, 0));
     hone_node_id next = 0;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
         next = hone_tree_next(func, 0, n);
-        if (is_candidate(func, n)) HONE_TRY(partition_loop(&p, n, &next));
+        if (!is_candidate(func, n)) continue;
+        hone_node_id choice = HONE_NO_ID;
+        HONE_TRY(cut_at_border(&p, n, &choice));
+        if (choice != HONE_NO_ID)
+            next = choice;
+        else
+            HONE_TRY(partition_loop(&p, n, &next));
     }
     HONE_TRY(hone_ir_finish(&p.conditions.scope.arith.ir));
+    HONE_TRY(hone_ir_finish(&p.scratch.scope.arith.ir));
     return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;
 }

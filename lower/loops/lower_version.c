@@ -48,19 +48,11 @@ static void make_serial(hone_func *func, hone_node_id root) {
     }
 }
 
-/* The serial loop that does nothing but this one, or HONE_NO_ID. */
-static hone_node_id serial_around(const hone_func *func, hone_node_id loop) {
-    hone_node_id up = hone_func_node(func, loop)->parent;
-    const hone_node *node = hone_func_node(func, up);
-    bool is_serial = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_SERIAL;
-    return is_serial && node->first == node->last ? up : HONE_NO_ID;
-}
-
 /* The outermost loop around the tile over which no condition changes: the choice is made there, so
  * that what a reduction loop accumulates can stay in registers. */
 static hone_node_id outermost(const lower_conditions *v, hone_node_id tile) {
     const hone_func *func = v->scope.lower->func;
-    for (hone_node_id up; (up = serial_around(func, tile)) != HONE_NO_ID; tile = up) {
+    for (hone_node_id up; (up = lower_serial_around(func, tile)) != HONE_NO_ID; tile = up) {
         for (uint32_t i = 0; i < v->count; i++) {
             if (hone_expr_uses_var(v->hoisted[i], hone_func_node(func, up)->u.loop.var))
                 return tile;
@@ -239,7 +231,7 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
  * product of extents stays small: at an edge all of it takes the slow way. */
 static hone_node_id widen_tile(const hone_func *func, hone_node_id tile) {
     int64_t points = hone_expr_const(hone_func_node(func, tile)->u.loop.range.extent);
-    for (hone_node_id up; (up = serial_around(func, tile)) != HONE_NO_ID; tile = up) {
+    for (hone_node_id up; (up = lower_serial_around(func, tile)) != HONE_NO_ID; tile = up) {
         int64_t extent = hone_expr_const(hone_func_node(func, up)->u.loop.range.extent);
         if (extent < 1 || points < 1 || extent > MAX_TILE_POINTS / points) return tile;
         points *= extent;

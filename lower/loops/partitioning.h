@@ -80,6 +80,41 @@ typedef struct lower_runs {
     lower_run items[LOWER_MAX_RUNS];
 } lower_runs;
 
+/* Conditions of a tile that go by the value of one sum of loops around it, and where a choice by
+ * them costs nothing beside the work below it; see lower/loops/borders.c. */
+typedef struct lower_border {
+    hone_node_id root;    /* the choice stands around it */
+    const hone_expr *sum; /* of two or more terms */
+    lower_span all;       /* its values */
+    bool is_fixed;        /* the value alone decides each condition */
+    uint32_t count;       /* 0: there is no border at this root */
+    const hone_expr *conditions[LOWER_MAX_CONDITIONS];
+    const hone_expr *gaps[LOWER_MAX_CONDITIONS];   /* below 0 where the condition holds */
+    const hone_expr *by_sum[LOWER_MAX_CONDITIONS]; /* with a variable in the place of the sum */
+    int8_t signs[LOWER_MAX_CONDITIONS];            /* of the sum in each gap */
+} lower_border;
+
+/* The serial loop that does nothing but this one, or HONE_NO_ID. */
+hone_node_id lower_serial_around(const hone_func *func, hone_node_id loop);
+/* The border that has this root. c: scratch. */
+HONE_NODISCARD hone_status lower_find_border(lower_conditions *c, hone_node_id root,
+                                             lower_border *out);
+/* Whether all tiles below the loop that ask for the condition have a border within the loop that
+ * takes it. scratch: other conditions than those that the loop's are listed in. */
+HONE_NODISCARD hone_status lower_is_left_to_borders(lower_conditions *scratch, hone_node_id loop,
+                                                    const hone_expr *condition, bool *out_is);
+/* Makes the border's by_sum, binds var to the values, and lists by_sum in c, which found it. */
+HONE_NODISCARD hone_status lower_go_by_sum(lower_conditions *c, lower_border *border, hone_var var);
+/* Puts by_sum in the place of the conditions. */
+HONE_NODISCARD hone_status lower_put_by_sum(hone_func *func, hone_node_id root,
+                                            const lower_border *border);
+/* Below the root nothing asks for the conditions but choices between numbers that ask for all. */
+bool lower_border_is_joint(const hone_func *func, const lower_border *border);
+/* Below the node the conditions of a joint border do not hold together: such choices take their
+ * other number. */
+HONE_NODISCARD hone_status lower_border_fails(hone_func *func, hone_node_id root,
+                                              const lower_border *border);
+
 /* Finds the runs of statements below the loop that hold conditions listed in c
  * (lower/loops/condition_runs.c). */
 void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out);

@@ -192,6 +192,25 @@ static void has_no_conditions(void **state) {
          " and i + k * " apart " < 40 + " apart ", A[i + k * " apart " - " apart                   \
          ", x], T.float32(0))\n"
 
+/* Rows of sums over taps d (and e along the tile) and k channels, with padding of one. */
+#define WINDOW(channels, taps, rows_of_a, condition, column)                                       \
+    HEAD "def main(A: T.Buffer((8, " channels ", " rows_of_a "), \"float32\"), "                   \
+         "B: T.Buffer((3, 3, " channels ", 8), \"float32\"), "                                     \
+         "Y: T.Buffer((8, 2, 4, 8), \"float32\")):\n"                                              \
+         "    for y, z in T.grid(8, 2):\n"                                                         \
+         "        S = T.alloc_buffer((4, 8))\n"                                                    \
+         "        for x in T.unroll(4):\n"                                                         \
+         "            for v in T.vectorized(8):\n"                                                 \
+         "                S[x, v] = T.float32(0)\n"                                                \
+         "        for d, e, k in T.grid(3, " taps ", " channels "):\n"                             \
+         "            for x in T.unroll(4):\n"                                                     \
+         "                for v in T.vectorized(8):\n"                                             \
+         "                    S[x, v] = S[x, v] + T.if_then_else(" condition                       \
+         ", A[y + d - 1, k, " column "], T.float32(0)) * B[d, e, k, v]\n"                          \
+         "        for x in T.unroll(4):\n"                                                         \
+         "            for v in T.vectorized(8):\n"                                                 \
+         "                Y[y, z, x, v] = S[x, v]\n"
+
 /* Programs as they stand, and how often the loop k stands in what they become. */
 /* clang-format off */
 static const struct text_row {
@@ -251,6 +270,19 @@ static const struct text_row {
           "            if f % 2 * 8 + k < 9:\n"
           "                Y[f // 2, f % 2 * 8 + k] = A[f // 2, f % 2 * 8 + k] * T.float32(2)\n",
      0},
+    {"a border of rows in two halves",
+     WINDOW("64", "1", "4", "1 <= y + d and y + d < 9", "x"), 2},
+    {"borders of columns, and one of rows",
+     WINDOW("64", "3", "8",
+            "1 <= y + d and y + d < 9 and 1 <= z * 4 + e + x and z * 4 + e + x < 9",
+            "z * 4 + e + x - 1"),
+     4},
+    {"of conditions that hold apart",
+     WINDOW("64", "1", "4", "1 <= y + d and y + d < 9",
+            "x], T.float32(0)) * T.if_then_else(y + d < 5, A[y, k, x"),
+     4},
+    {"too little work to ask in between",
+     WINDOW("2", "1", "4", "1 <= y + d and y + d < 9", "x"), 5},
     {"all taps of a wide kernel",
      HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((9, 8), \"float32\"), "
           "Y: T.Buffer((8,), \"float32\")):\n"
