@@ -520,18 +520,18 @@ static const user_space user_spaces[] = {
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
      "    v = sch.sample_categorical([1, 2, 4], [0.3, 0.3, 0.4])\n"
-     "    sch.split(j, [None, v])\n",                                             HONE_CODE_OK,      NULL                               },
+     "    sch.split(j, [None, v])\n",                                             HONE_CODE_OK,      NULL                                     },
     {"a step that is always refused",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
-     "    sch.parallel(k)\n",                                                     HONE_CODE_ILLEGAL, "step 3: sch.parallel"             },
+     "    sch.parallel(k)\n",                                                     HONE_CODE_ILLEGAL, "step 3: sch.parallel"                   },
     {"a block that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"D\"))\n"
-     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "no block is named 'D'"            },
+     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "no block is named 'D'"                  },
     {"one that nothing is made of",
      "def space(sch):\n"
-     "    b = sch.get_block(\"D\")\n",                                            HONE_CODE_ILLEGAL, "no block is named 'D'"            },
+     "    b = sch.get_block(\"D\")\n",                                            HONE_CODE_ILLEGAL, "no block is named 'D'"                  },
     {"more unrolled than a compiler should see",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
@@ -539,27 +539,41 @@ static const user_space user_spaces[] = {
      "    sch.unroll(i)\n"
      "    sch.unroll(j)\n"
      "    sch.unroll(a)\n"
-     "    sch.unroll(b)\n",                                                       HONE_CODE_ILLEGAL, "too much is unrolled"             },
+     "    sch.unroll(b)\n",                                                       HONE_CODE_ILLEGAL, "too much is unrolled"                   },
+    {"a tile of a rule's that fills twice the registers",
+     "def space(sch):\n"
+     "    b = sch.get_block(\"C\")\n"
+     "    i, j, k = sch.get_loops(b)\n"
+     "    sch.reorder(k, i, j)\n"
+     "    sch.annotate(b, \"meta_schedule.tiling_structure\", \"packed\")\n"
+     "    sch.unroll(i)\n"
+     "    sch.vectorize(j)\n",                                                    HONE_CODE_ILLEGAL, "sums of a tile fill 32 vector registers"},
+    {"one of the user's own",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+     "    sch.reorder(k, i, j)\n"
+     "    sch.unroll(i)\n"
+     "    sch.vectorize(j)\n",                                                    HONE_CODE_OK,      NULL                                     },
     {"no steps",
      "def space(sch):\n"
-     "    pass\n",                                                                HONE_CODE_INVALID, "has no steps"                     },
+     "    pass\n",                                                                HONE_CODE_INVALID, "has no steps"                           },
     {"another layout of what callers give",
      "def space(sch):\n"
      "    b = sch.get_block(\"C\")\n"
-     "    sch.transform_layout(b, (\"read\", 1), lambda k, j: (j, k))\n",         HONE_CODE_INVALID, "layout of the parameter 'B'"      },
+     "    sch.transform_layout(b, (\"read\", 1), lambda k, j: (j, k))\n",         HONE_CODE_INVALID, "layout of the parameter 'B'"            },
     {"another layout of what callers take",
      "def space(sch):\n"
      "    b = sch.get_block(\"C\")\n"
-     "    sch.transform_layout(b, (\"write\", 0), lambda i, j: (i * 16 + j,))\n", HONE_CODE_INVALID, "layout of the parameter 'C'"      },
+     "    sch.transform_layout(b, (\"write\", 0), lambda i, j: (i * 16 + j,))\n", HONE_CODE_INVALID, "layout of the parameter 'C'"            },
     {"another layout of a copy",
      "def space(sch):\n"
      "    b = sch.get_block(\"C\")\n"
      "    c = sch.cache_read(b, 1, \"global\")\n"
-     "    sch.transform_layout(c, (\"write\", 0), lambda k, j: (j, k))\n",        HONE_CODE_OK,      NULL                               },
+     "    sch.transform_layout(c, (\"write\", 0), lambda k, j: (j, k))\n",        HONE_CODE_OK,      NULL                                     },
     {"a function that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"
-     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "function 'matmul', not on 'other'"},
+     "    sch.unroll(j)\n",                                                       HONE_CODE_ILLEGAL, "function 'matmul', not on 'other'"      },
 };
 
 /* hone_space_load of this text. */

@@ -26,8 +26,9 @@ typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_nam
 #include "tuner/space/space_rules.def"
 #undef HONE_SPACE_RULE
 
-/* A postprocessor (postproc_limits.c): ILLEGAL drops the candidate. */
+/* Postprocessors (postproc_limits.c): ILLEGAL drops the candidate. */
 hone_status hone_verify_limits(hone_schedule *sch);
+hone_status hone_verify_registers(hone_schedule *sch, const hone_target *target);
 /* Another (postproc_pipelines.c). */
 hone_status hone_verify_pipelines(hone_schedule *sch);
 /* A loop that somebody has made a software pipeline: what stands in it counts as it stands. */
