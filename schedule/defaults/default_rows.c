@@ -145,14 +145,13 @@ static hone_status move(hone_schedule *sch, hone_rv block, uint32_t depth) {
     return put_lanes_last(sch, block, loops[depth]);
 }
 
-/* Would the block run no more often than now, in vectors? Found out on a copy. */
-static hone_status try_move(const hone_schedule *sch, hone_rv block, uint32_t depth,
-                            bool *out_pays) {
-    hone_schedule *copy = NULL;
+/* Would the block run no more often than now, in vectors? Found out on a copy, which is put into
+ * the schedule's state first. */
+static hone_status try_move(const hone_schedule *sch, hone_schedule *copy, hone_rv block,
+                            uint32_t depth, bool *out_pays) {
     hone_node_id before, after;
     *out_pays = false;
-    HONE_TRY(hone_schedule_copy(sch, &copy));
-    copy->wants_reasons = false;
+    HONE_TRY(hone_schedule_reset_to(copy, sch));
     hone_status st = hone_schedule_node(copy, block, &before);
     shape old = st ? (shape){-1, 1} : shape_of(copy, before);
     if (!st) st = move(copy, block, depth);
@@ -163,7 +162,6 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, uint32_t de
         bool keeps_vectors = now.vector >= least || now.vector >= LEAST_VECTOR;
         *out_pays = old.runs > 0 && now.runs == old.runs && keeps_vectors;
     }
-    hone_schedule_destroy(copy);
     return hone_default_optional(st);
 }
 
@@ -187,7 +185,7 @@ static hone_status is_alone(hone_schedule *sch, hone_rv block, bool *out) {
 }
 
 /* As deep as it pays: what is made of a row is near when it is read. */
-static hone_status move_one(hone_schedule *sch, hone_rv block) {
+static hone_status move_one(hone_schedule *sch, hone_schedule *copy, hone_rv block) {
     uint32_t count = 0, rows = 0;
     const hone_rv *consumers = NULL;
     hone_rv loops[MAX_ROW_LOOPS];
@@ -198,7 +196,7 @@ static hone_status move_one(hone_schedule *sch, hone_rv block) {
     if (!moves) return HONE_OK;
     HONE_TRY(list_row_loops(sch, consumers[0], &rows, loops));
     while (rows > 0 && !pays)
-        HONE_TRY(try_move(sch, block, --rows, &pays));
+        HONE_TRY(try_move(sch, copy, block, --rows, &pays));
     return pays ? hone_default_optional(move(sch, block, rows)) : HONE_OK;
 }
 
@@ -213,7 +211,8 @@ static bool is_laid_out(const hone_schedule *sch, hone_node_id block) {
     return false;
 }
 
-hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits) {
+static hone_status move_all(hone_schedule *sch, hone_schedule *copy,
+                            const hone_default_limits *limits) {
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
     for (uint32_t i = blocks.count; i-- > 0;) {
@@ -223,7 +222,17 @@ hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *lim
         hone_node_id node;
         HONE_TRY(hone_schedule_node(sch, block, &node));
         if (hone_default_reads_constants(sch, limits, node) || is_laid_out(sch, node)) continue;
-        HONE_TRY(move_one(sch, block));
+        HONE_TRY(move_one(sch, copy, block));
     }
     return HONE_OK;
+}
+
+/* One copy serves all tries: that of a program of a thousand blocks costs more than a move. */
+hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits) {
+    hone_schedule *copy = NULL;
+    HONE_TRY(hone_schedule_copy(sch, &copy));
+    copy->wants_reasons = false;
+    hone_status st = move_all(sch, copy, limits);
+    hone_schedule_destroy(copy);
+    return st;
 }
