@@ -6,9 +6,9 @@
 #include "schedule/state/schedule.h"
 
 /* Makes one of any two axes of a product that lie one behind the other in all that it and what
- * takes its output read and write, as long as there are such: pixels of an image where filters have
- * one tap, rows of matrices that are multiplied with the same one. ILLEGAL: there are none, or a
- * step is refused, and some may be done. */
+ * takes its output read and write, as long as there are such and no step is refused: pixels of an
+ * image where filters have one tap, rows of matrices that are multiplied with the same one.
+ * ILLEGAL: nothing was joined. */
 HONE_NODISCARD hone_status hone_axes_join(hone_schedule *sch, hone_rv block);
 
 #endif

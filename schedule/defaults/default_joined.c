@@ -193,7 +193,9 @@ static hone_status join(hone_schedule *sch, hone_rv block, bool is_any) {
 static bool may_join(hone_schedule *sch, const hone_reduction_facts *facts, bool is_any,
                      hone_default_axes *out) {
     pair p, taken;
-    if (!facts->has_reuse || !find_pairs(sch, facts->block, is_any, &p, &taken)) return false;
+    if (!(facts->has_reuse || facts->is_spatially_contiguous) ||
+        !find_pairs(sch, facts->block, is_any, &p, &taken))
+        return false;
     *out = (hone_default_axes){p.outer, p.inner};
     return true;
 }
@@ -202,29 +204,37 @@ bool hone_default_may_join_axes(const hone_default_nest *n, hone_default_axes *o
     return !n->limits->are_sizes_open && may_join(n->sch, &n->facts, false, out);
 }
 
-hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done) {
+/* On a copy first: a step that is refused in the middle would leave half of it. */
+static hone_status try_join(hone_schedule *sch, hone_rv block, bool is_any, bool *out_is_done) {
     hone_schedule *copy = NULL;
-    hone_default_axes axes;
     *out_is_done = false;
-    if (n->lanes < 2 || !hone_default_may_join_axes(n, &axes)) return HONE_OK;
-    HONE_TRY(hone_schedule_copy(n->sch, &copy));
+    HONE_TRY(hone_schedule_copy(sch, &copy));
     copy->wants_reasons = false;
-    hone_status st = join(copy, n->block, false);
+    hone_status st = join(copy, block, is_any);
     hone_schedule_destroy(copy);
     if (st) return hone_default_optional(st);
     *out_is_done = true;
-    return join(n->sch, n->block, false);
+    return join(sch, block, is_any);
+}
+
+hone_status hone_default_join_axes(hone_default_nest *n, bool *out_is_done) {
+    hone_default_axes axes;
+    *out_is_done = false;
+    if (n->lanes < 2 || !hone_default_may_join_axes(n, &axes)) return HONE_OK;
+    return try_join(n->sch, n->block, false, out_is_done);
 }
 
 hone_status hone_axes_join(hone_schedule *sch, hone_rv block) {
     hone_reduction_facts facts;
     hone_default_axes axes;
     hone_node_id node;
+    bool is_done = true;
     uint32_t count = 0;
-    for (;; count++) {
+    while (is_done) {
         HONE_TRY(hone_schedule_node(sch, block, &node));
         if (!hone_nest_reduction(sch, node, &facts) || !may_join(sch, &facts, true, &axes)) break;
-        HONE_TRY(join(sch, block, true));
+        HONE_TRY(try_join(sch, block, true, &is_done));
+        count += is_done;
     }
     return count ? HONE_OK : HONE_ERROR(HONE_CODE_ILLEGAL, "no such axes");
 }
