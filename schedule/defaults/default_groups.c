@@ -3,7 +3,9 @@
  *
  *   Y[f] += X[f // 24 * 16 + c] * W[f, c]   ⇒   Y[g * 24 + f] += X[g * 16 + c] * W[g * 24 + f, c]
  */
+#include "schedule/defaults/axes.h"
 #include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
 
 /* An axis that is divided, and by how much. */
@@ -38,33 +40,32 @@ static division find_division(const hone_schedule *sch, hone_node_id block) {
     return d;
 }
 
-/* "lambda v0, v1, v2: (v0, v1 // 24, v1 % 24, v2)" */
-static void print_map(const division *d, hone_str *text) {
-    hone_str_append(text, "lambda ");
-    for (uint32_t a = 0; a < d->block->axis_count; a++)
-        hone_str_printf(text, "%sv%u", a ? ", " : "", a);
-    hone_str_append(text, ": (");
-    for (uint32_t a = 0; a < d->block->axis_count; a++) {
-        long long by = (long long)d->by;
-        if (a == d->axis)
-            hone_str_printf(text, "v%u // %lld, v%u %% %lld, ", a, by, a, by);
-        else
-            hone_str_printf(text, "v%u, ", a);
-    }
-    hone_str_append(text, ")");
-}
-
 static hone_status split_axis(hone_schedule *sch, hone_rv block, const division *d) {
-    hone_str text = {0};
     const hone_index_map *map;
-    print_map(d, &text);
-    HONE_TRY(hone_default_read_map(sch, &text, &map));
+    HONE_TRY(hone_default_divide_map(sch, d->block->axis_count, d->axis, d->by, &map));
     return hone_sch_transform_block_layout(sch, block, map);
 }
 
-hone_status hone_default_groups(hone_default_nest *n, hone_node_id block) {
-    hone_reduction_facts facts;
-    if (!hone_nest_reduction(n->sch, block, &facts)) return HONE_OK;
-    division d = find_division(n->sch, block);
-    return d.by ? hone_default_optional(split_axis(n->sch, n->block, &d)) : HONE_OK;
+/* ILLEGAL: there is no such axis. */
+static hone_status divide(hone_schedule *sch, hone_rv block, hone_packed *out) {
+    *out = (hone_packed){.sch = sch, .block = block};
+    HONE_TRY(hone_schedule_node(sch, block, &out->node));
+    division d = {0};
+    if (hone_nest_reduction(sch, out->node, &out->f)) d = find_division(sch, out->node);
+    if (!d.by) return HONE_ERROR(HONE_CODE_ILLEGAL, "no axis is divided");
+    HONE_TRY(split_axis(sch, block, &d));
+    HONE_TRY(hone_schedule_node(sch, block, &out->node));
+    hone_nest_reduction(sch, out->node, &out->f);
+    return HONE_OK;
+}
+
+hone_status hone_axes_divide(hone_schedule *sch, hone_rv block) {
+    hone_packed p;
+    HONE_TRY(divide(sch, block, &p));
+    return hone_packed_set_apart(&p);
+}
+
+hone_status hone_default_groups(hone_default_nest *n) {
+    hone_packed p;
+    return hone_default_optional(divide(n->sch, n->block, &p));
 }

@@ -48,6 +48,9 @@ hone_status hone_default_inline(hone_schedule *sch, const char *name);
  */
 hone_status hone_default_read_map(hone_schedule *sch, hone_str *text,
                                   const hone_index_map **out_map);
+/* "lambda v0, v1, v2: (v0, v1 // 24, v1 % 24, v2)": of so many numbers, one divided. */
+hone_status hone_default_divide_map(hone_schedule *sch, uint32_t count, uint32_t divided,
+                                    int64_t by, const hone_index_map **out_map);
 /* The only consumer of a block, where it has one that is no reduction; else HONE_NO_ID. */
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
 /* How many iterations an inner loop gets, and which other numbers a search may try. */
@@ -115,7 +118,7 @@ hone_status hone_default_bytes(hone_default_nest *n, bool *out_is_done);
 hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *limits,
                                bool *out_is_done);
 /* default_groups.c: an axis of a reduction that its reads divide becomes two. */
-hone_status hone_default_groups(hone_default_nest *n, hone_node_id block);
+hone_status hone_default_groups(hone_default_nest *n);
 /* default_joined.c: two axes that everything moves through as through one. */
 typedef struct hone_default_axes {
     uint32_t outer, inner; /* the contiguous one of what is written */

@@ -331,20 +331,25 @@ static int64_t panels_of(const hone_packed *p) {
     return (extent_of(p, (int32_t)p->column) + p->columns - 1) / p->columns;
 }
 
-/* Whether all panels are gone over for each row of tiles, rather than all rows for each panel. */
+/* Whether all panels are gone over for each row of tiles, rather than all rows for each panel: of a
+ * part of the operand that has rows of its own (a group, one of several matrices). */
 static bool puts_rows_first(const hone_default_nest *n, const way *w) {
     const hone_packed *p = &w->p;
     const hone_block *block = hone_packed_block(p);
     int64_t weights = hone_default_buffer_bytes(p->sch, block->reads[p->read].buffer), others = 0,
-            strips = 1;
+            strips = 1, parts = 1;
     for (uint32_t r = 0; r < block->read_count; r++) {
         if (r != p->read) others += hone_default_buffer_bytes(p->sch, block->reads[r].buffer);
     }
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
         if (!p->f.is_spatial[a] || a == p->column || a == p->row) continue;
-        strips *= (int32_t)a == p->outer_row ? (p->f.extents[a] + w->outer_rows - 1) / w->outer_rows
+        bool is_part = hone_packed_place(p, operand_of(p), a) >= 0;
+        *(is_part ? &parts : &strips) *= (int32_t)a == p->outer_row
+                                             ? (p->f.extents[a] + w->outer_rows - 1) / w->outer_rows
                                              : p->f.extents[a];
     }
+    weights /= parts;
+    others /= parts;
     int64_t panels = panels_of(p);
     return traffic(n, weights, strips) + (double)others <
            traffic(n, others, panels) + (double)weights;

@@ -203,7 +203,7 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     HONE_TRY(hone_default_scan(&n, node, &is_done));
     if (is_done) return HONE_OK;
     if (!hone_nest_has_reduce_axis(sch, node)) return hone_default_transpose(&n, node);
-    HONE_TRY(hone_default_groups(&n, node));
+    HONE_TRY(hone_default_groups(&n));
     HONE_TRY(hone_schedule_node(sch, n.block, &node));
     if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);

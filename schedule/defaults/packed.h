@@ -64,6 +64,11 @@ int32_t hone_packed_find_outer_row(const hone_packed *p);
 int32_t hone_packed_longest_sum(const hone_packed *p);
 /* The dimension of an access of the block that is just this axis; -1: there is none. */
 int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, uint32_t axis);
+/* The dimension that is this axis, or two axes one of which this is (g * 24 + f, f of 24 places);
+ * -1: there is none. */
+int32_t hone_packed_place(const hone_packed *p, const hone_region *region, uint32_t axis);
+/* How many places the inner one of two such axes has; 0: the dimension is no two axes. */
+int64_t hone_packed_inner(const hone_packed *p, const hone_region *region, uint32_t dimension);
 const hone_block *hone_packed_block(const hone_packed *p);
 /* The buffer that is read has floats of 16 bits. */
 bool hone_packed_is_narrow(const hone_packed *p, uint32_t read);
@@ -74,6 +79,9 @@ bool hone_packed_is_shared(const hone_packed *p, uint32_t read);
  * before hone_packed_cache_tile. */
 HONE_NODISCARD hone_status hone_packed_widen_shared(hone_packed *p);
 
+/* Two axes that are one dimension of the output become one each, where there are
+ * such; first of hone_packed_cache_tile. */
+HONE_NODISCARD hone_status hone_packed_set_apart(hone_packed *p);
 /* The tile gets a buffer of its own: sums lie there as they are in registers. out_epilogue: what
  * takes it from there. p->block is the block from hone_sch_get_block. */
 HONE_NODISCARD hone_status hone_packed_cache_tile(hone_packed *p, hone_rv *out_epilogue);

@@ -10,7 +10,7 @@ static hone_status illegal(const char *why) {
 }
 
 static bool is_used(const hone_packed *p, const hone_region *region, uint32_t axis) {
-    return hone_packed_dimension(p, region, axis) >= 0;
+    return hone_packed_place(p, region, axis) >= 0;
 }
 
 /* ---- maps ---- */
@@ -55,10 +55,10 @@ static hone_status make_map(const hone_packed *p, const hone_region *region, int
 static void find_inner(const hone_packed *p, const hone_region *region, hone_packed_copy *c) {
     int32_t rank = (int32_t)hone_func_buffer(p->sch->func, region->buffer)->rank;
     int64_t length = 1, lanes = p->lanes;
-    for (int32_t d = rank - 1; d >= 0 && length < lanes; d--) {
+    int32_t column = hone_packed_place(p, region, p->column);
+    for (int32_t d = rank - 1; d > column && length < lanes; d--) {
         for (uint32_t i = 0; i < c->count; i++) {
-            if (hone_packed_dimension(p, region, c->axes[i]) != d) continue;
-            if (i == c->column) return;
+            if (hone_packed_place(p, region, c->axes[i]) != d) continue;
             c->is_inner[i] = true;
             length *= p->f.extents[c->axes[i]];
         }
@@ -179,6 +179,79 @@ hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy 
     return order_copy(p, c, loops + depth, columns, order, 0);
 }
 
+/* ---- the output ---- */
+
+/* A dimension of its output that two axes of a product go over as one (filters of all groups of a
+ * convolution) becomes two, in what the product writes and in what takes that, so that a tile of
+ * one axis is a tile of the output.
+ *
+ *   R[g * 24 + f] += …; Y[v] = T.max(R[v], 0)
+ *     ⇒   R[g, f] += …; Y[g * 24 + f] = T.max(R[g, f], 0)
+ */
+
+/* A dimension that is two axes, of which the inner one has so many places. */
+typedef struct pair {
+    uint32_t dimension;
+    int64_t inner;
+} pair;
+
+static const hone_region *written_of(const hone_packed *p) {
+    return &hone_packed_block(p)->writes[0];
+}
+
+static bool find_pair(const hone_packed *p, pair *out) {
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        int32_t dimension = hone_packed_place(p, written_of(p), a);
+        if (dimension < 0 || hone_packed_dimension(p, written_of(p), a) >= 0) continue;
+        int64_t inner = hone_packed_inner(p, written_of(p), (uint32_t)dimension);
+        *out = (pair){(uint32_t)dimension, inner};
+        return true;
+    }
+    return false;
+}
+
+/* The axis of a block that is the dimension of what it reads; -1: none is. */
+static int32_t taking_axis(const hone_block *block, hone_buffer read, uint32_t dimension) {
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (block->reads[r].buffer != read) continue;
+        const hone_expr *at = block->reads[r].ranges[dimension].min;
+        for (uint32_t a = 0; a < block->axis_count; a++)
+            if (at->kind == HONE_EXPR_VAR && at->u.var == block->axes[a].var) return (int32_t)a;
+    }
+    return -1;
+}
+
+static hone_status divide_taker(const hone_packed *p, hone_rv taker, int32_t axis, int64_t by) {
+    hone_node_id node;
+    const hone_index_map *map;
+    HONE_TRY(hone_schedule_node(p->sch, taker, &node));
+    uint32_t count = hone_func_node(p->sch->func, node)->u.block.block->axis_count;
+    HONE_TRY(hone_default_divide_map(p->sch, count, (uint32_t)axis, by, &map));
+    return hone_sch_transform_block_layout(p->sch, taker, map);
+}
+
+hone_status hone_packed_set_apart(hone_packed *p) {
+    pair d;
+    hone_rv taker;
+    hone_node_id node;
+    const hone_index_map *map;
+    if (!find_pair(p, &d)) return HONE_OK;
+    HONE_TRY(hone_nest_epilogue(p->sch, p->block, &taker));
+    if (taker == HONE_NO_ID)
+        HONE_TRY(hone_sch_cache_write(p->sch, p->block, 0, "global", 0, NULL, &taker));
+    HONE_TRY(hone_schedule_node(p->sch, p->block, &p->node));
+    HONE_TRY(hone_schedule_node(p->sch, taker, &node));
+    hone_buffer written = written_of(p)->buffer;
+    int32_t axis =
+        taking_axis(hone_func_node(p->sch->func, node)->u.block.block, written, d.dimension);
+    if (axis < 0) return illegal("what takes the output takes it by no axis");
+    uint32_t rank = hone_func_buffer(p->sch->func, written)->rank;
+    HONE_TRY(hone_default_divide_map(p->sch, rank, d.dimension, d.inner, &map));
+    HONE_TRY(hone_sch_transform_layout(p->sch, p->block, true, 0, map, NULL, false));
+    HONE_TRY(divide_taker(p, taker, axis, d.inner));
+    return hone_schedule_node(p->sch, p->block, &p->node);
+}
+
 /* ---- the tile ---- */
 
 /* Whether a tile of what the block reads is a tile of its own: each index is an axis. */
@@ -221,6 +294,7 @@ static hone_status cache_tile(const hone_packed *p, hone_rv *out_epilogue) {
 }
 
 hone_status hone_packed_cache_tile(hone_packed *p, hone_rv *out_epilogue) {
+    HONE_TRY(hone_packed_set_apart(p));
     HONE_TRY(cache_tile(p, out_epilogue));
     return hone_schedule_node(p->sch, p->block, &p->node);
 }

@@ -49,7 +49,7 @@ static void add_others(nest *n, bool are_of_operand) {
     const hone_region *operand = p->read < block->read_count ? &block->reads[p->read] : NULL;
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
         if (!p->f.is_spatial[a] || a == p->row || a == p->column) continue;
-        bool is_of_operand = operand && hone_packed_dimension(p, operand, a) >= 0;
+        bool is_of_operand = operand && hone_packed_place(p, operand, a) >= 0;
         if (is_of_operand != are_of_operand) continue;
         n->order[n->count++] = (int32_t)a == p->outer_row ? n->outer_row[0] : n->loops[a];
     }

@@ -31,10 +31,49 @@ int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, u
     return -1;
 }
 
-/* Each axis that the access moves along is one of its dimensions. */
+static int32_t axis_of(const hone_packed *p, const hone_expr *e) {
+    for (uint32_t a = 0; a < p->f.loop_count; a++)
+        if (e->kind == HONE_EXPR_VAR && e->u.var == hone_packed_block(p)->axes[a].var)
+            return (int32_t)a;
+    return -1;
+}
+
+/* The index is outer * (places of inner) + inner; false: it is no two such axes. */
+static bool find_two_axes(const hone_packed *p, const hone_expr *index, uint32_t *out_outer,
+                          uint32_t *out_inner) {
+    hone_linear sum;
+    if (!hone_linear_of(&p->sch->arith, index, &sum) || sum.count != 2 || sum.constant != 0)
+        return false;
+    uint32_t near = sum.terms[0].coeff == 1 ? 0 : 1;
+    int32_t inner = axis_of(p, sum.terms[near].term), outer = axis_of(p, sum.terms[1 - near].term);
+    if (inner < 0 || outer < 0 || sum.terms[near].coeff != 1) return false;
+    *out_outer = (uint32_t)outer;
+    *out_inner = (uint32_t)inner;
+    return sum.terms[1 - near].coeff == p->f.extents[inner];
+}
+
+int32_t hone_packed_place(const hone_packed *p, const hone_region *region, uint32_t axis) {
+    int32_t dimension = hone_packed_dimension(p, region, axis);
+    uint32_t rank = hone_func_buffer(p->sch->func, region->buffer)->rank, outer, inner;
+    hone_var var = hone_packed_block(p)->axes[axis].var;
+    for (uint32_t d = 0; d < rank && dimension < 0; d++) {
+        const hone_expr *index = region->ranges[d].min;
+        bool is_there = hone_expr_uses_var(index, var) && find_two_axes(p, index, &outer, &inner);
+        if (is_there) dimension = (int32_t)d;
+    }
+    return dimension;
+}
+
+int64_t hone_packed_inner(const hone_packed *p, const hone_region *region, uint32_t dimension) {
+    uint32_t outer, inner;
+    bool are_two = find_two_axes(p, region->ranges[dimension].min, &outer, &inner);
+    return are_two ? p->f.extents[inner] : 0;
+}
+
+/* Each axis that the access moves along has a place in one of its dimensions. */
 static bool is_simple(const hone_packed *p, const hone_region *region) {
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
-        if (p->f.extents[a] > 1 && moves(p, region, a) && hone_packed_dimension(p, region, a) < 0)
+        if (p->f.extents[a] > 1 && moves(p, region, a) && hone_packed_place(p, region, a) < 0)
             return false;
     }
     return true;

@@ -206,6 +206,20 @@ const hone_workload hone_workloads[] = {
                          "            B[vi, vk] = (A[vi, vk] - M[vi]) / T.sqrt(V[vi] + "
                          "T.float32(0.001)) * "
                          "g[vk]\n")},
+    {"conv2d in groups, relu",
+     HEAD BUF("X", "(8, 7, 9)") ", " BUF("W", "(24, 4, 3, 3)") ", " BUF(
+         "Y", "(24, 5, 7)") "):\n" ALLOC("C", "(24, 5, 7)")
+         "    for f, h, w, c, kh, kw in T.grid(24, 5, 7, 4, 3, 3):\n"
+         "        with T.block(\"conv\"):\n"
+         "            vf, vh, vw, vc, vkh, vkw = T.axis.remap(\"SSSRRR\", [f, h, w, c, kh, kw])\n"
+         "            with T.init():\n"
+         "                C[vf, vh, vw] = T.float32(0)\n"
+         "            C[vf, vh, vw] = C[vf, vh, vw] + X[vf // 12 * 4 + vc, vh + vkh, vw + vkw] * "
+         "W[vf, vc, vkh, vkw]\n"
+         "    for f, h, w in T.grid(24, 5, 7):\n"
+         "        with T.block(\"relu\"):\n"
+         "            vf, vh, vw = T.axis.remap(\"SSS\", [f, h, w])\n"
+         "            Y[vf, vh, vw] = T.max(C[vf, vh, vw], T.float32(0))\n"},
     {NULL, NULL},
 };
 /* clang-format on */

@@ -27,6 +27,8 @@ static const struct row rows[] = {
     {"dense, weights transposed", 15, 15, "sch.reindex_cache_read(",      NULL                 },
     {"dense, weights transposed", 15, 15, "pragma_vector_reduce",         NULL                 },
     {"conv2d, bias, relu",        8,  8,  "sch.sample_compute_location(", NULL                 },
+    {"conv2d in groups, relu",    12, 12, "v0 // 12, v0 % 12",            NULL                 },
+    {"conv2d in groups, relu",    12, 12, "sch.reindex_cache_read(",      NULL                 },
     {"maxpool",                   3,  3,  "\"SSRSRS\"",                   NULL                 },
     {"sum of all",                2,  4,  "sch.rfactor(",                 NULL                 },
     {"sum of columns",            3,  3,  "\"SSRSRS\"",                   "sch.rfactor("       },

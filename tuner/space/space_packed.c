@@ -40,8 +40,7 @@ static bool has_other_rows(const hone_packed *p) {
     const hone_region *operand = &hone_packed_block(p)->reads[p->read];
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
         bool is_other = p->f.is_spatial[a] && a != p->row && a != p->column;
-        if (is_other && p->f.extents[a] > 1 && hone_packed_dimension(p, operand, a) < 0)
-            return true;
+        if (is_other && p->f.extents[a] > 1 && hone_packed_place(p, operand, a) < 0) return true;
     }
     return false;
 }

@@ -381,25 +381,27 @@ static void copies_are_made_where_they_pay(void **state) {
     }
 }
 
-/* A square image of so many pixels a side, 48 filters of so many taps a side over 64 channels. */
-static int packed_filters(int size, int taps, uint64_t constants) {
+/* A square image of so many pixels a side, 48 filters of so many taps a side over 64 channels, in
+ * groups. */
+static int packed_filters(int size, int taps, int groups, uint64_t constants) {
     hone_default_limits limits = machines[2];
     hone_str text = {0};
     hone_module *module = NULL;
     hone_str_printf(&text,
-                    "S, K, O = %d, %d, %d\n"
+                    "S, K, O, G = %d, %d, %d, %d\n"
                     "@T.prim_func\n"
-                    "def main(X: T.Buffer((64, S, S), \"float32\"), W: T.Buffer((48, 64, K, K), "
-                    "\"float32\"), Y: T.Buffer((48, O, O), \"float32\")):\n"
-                    "    for f, y, x, c, dy, dx in T.grid(48, O, O, 64, K, K):\n"
+                    "def main(X: T.Buffer((64, S, S), \"float32\"), W: T.Buffer((48, 64 // G, K, "
+                    "K), \"float32\"), Y: T.Buffer((48, O, O), \"float32\")):\n"
+                    "    for f, y, x, c, dy, dx in T.grid(48, O, O, 64 // G, K, K):\n"
                     "        with T.block(\"Y\"):\n"
                     "            vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSRRR\", [f, y, x, c, "
                     "dy, dx])\n"
                     "            with T.init():\n"
                     "                Y[vf, vy, vx] = T.float32(0)\n"
-                    "            Y[vf, vy, vx] = Y[vf, vy, vx] + X[vc, vy + vdy, vx + vdx] * "
+                    "            Y[vf, vy, vx] = Y[vf, vy, vx] + X[%svc, vy + vdy, vx + vdx] * "
                     "W[vf, vc, vdy, vdx]\n",
-                    size, taps, size - taps + 1);
+                    size, taps, size - taps + 1, groups,
+                    groups > 1 ? "vf // (48 // G) * (64 // G) + " : "");
     const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
     int packed = 0;
     limits.constants = constants;
@@ -416,21 +418,25 @@ static int packed_filters(int size, int taps, uint64_t constants) {
 static void filters_are_copied_where_it_pays(void **state) {
     (void)state;
     static const struct {
-        int size, taps;
+        int size, taps, groups;
         uint64_t constants;
         int packed;
     } cases[] = {
-        {7,  1, 0, 0},
-        {9,  1, 0, 0},
-        {16, 1, 0, 0},
-        {2,  1, 0, 0},
-        {11, 3, 0, 1},
-        {5,  3, 0, 0},
-        {5,  3, 2, 1},
-        {7,  1, 2, 1},
+        {7,  1, 1, 0, 0},
+        {9,  1, 1, 0, 0},
+        {16, 1, 1, 0, 0},
+        {2,  1, 1, 0, 0},
+        {11, 3, 1, 0, 1},
+        {5,  3, 1, 0, 0},
+        {5,  3, 1, 2, 1},
+        {7,  1, 1, 2, 1},
+        {5,  3, 2, 2, 1},
+        {11, 3, 2, 0, 1},
+        {11, 3, 4, 2, 1},
     };
     for (size_t i = 0; i < HONE_COUNT(cases); i++) {
-        int packed = packed_filters(cases[i].size, cases[i].taps, cases[i].constants);
+        int packed =
+            packed_filters(cases[i].size, cases[i].taps, cases[i].groups, cases[i].constants);
         if (packed != cases[i].packed) fail_msg("case %zu: %d", i, packed);
     }
 }
