@@ -139,6 +139,19 @@ double hone_default_dots_time(const hone_default_nest *n, double sums);
 hone_status hone_default_inline_padding(hone_default_nest *n);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
+/* default_beside.c: sums of columns. out_is_done: it scheduled this block. */
+hone_status hone_default_beside(hone_default_nest *n, bool *out_is_done);
+/* The two innermost loops of the block, over rows that are reduced and over columns, of these
+ * extents, become some rows beside each other and vectors along the columns. */
+HONE_NODISCARD hone_status hone_default_beside_nest(const hone_default_nest *n,
+                                                    const hone_rv rows_and_columns[2],
+                                                    const int64_t extents[2]);
+/* How many columns, of so many, are taken at a time: their sums are in the first cache, and threads
+ * have some each where other loops do not give them enough. */
+int64_t hone_default_beside_chunk(const hone_default_nest *n, int64_t columns, int64_t others);
+/* default_in_two.c: reductions of short rows and of what lies apart. out_is_done: it scheduled this
+ * block. */
+hone_status hone_default_in_two(hone_default_nest *n, bool *out_is_done);
 /* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:
  * it scheduled this block. */
 hone_status hone_default_across(hone_default_nest *n, bool *out_is_done);
@@ -151,6 +164,8 @@ hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: annotates what else reduces along contiguous memory, so that lowering collects
  * it in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
+/* The loop drives reduce axes of the block and nothing else. */
+bool hone_default_only_reduces(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* How many neighbours in memory a block reads in a loop that reduces and those around it, which go
  * straight on (the rows of an image): their extents together. */
 int64_t hone_default_run_length(hone_schedule *sch, hone_node_id block, hone_node_id loop);

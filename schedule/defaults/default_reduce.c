@@ -11,8 +11,7 @@
 
 enum { MOST_REGISTERS = 8, MAX_LOOPS = 64 };
 
-/* It drives reduce axes of the block and nothing else. */
-static bool is_reduce_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+bool hone_default_only_reduces(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = hone_func_node(sch->func, block);
     hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
     bool reduces = false;
@@ -70,7 +69,7 @@ static bool goes_on(hone_schedule *sch, hone_node_id block, hone_node_id outer,
     int64_t extent = hone_expr_const(loop->u.loop.range.extent);
     if (loop->parent != outer || around->first != around->last || extent < 1 ||
         around->loop_kind != HONE_LOOP_SERIAL || around->u.loop.annotations.count ||
-        !is_reduce_loop(sch, block, outer)) {
+        !hone_default_only_reduces(sch, block, outer)) {
         return false;
     }
     for (uint32_t r = 0; r < b->read_count; r++) {
@@ -141,8 +140,8 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
     HONE_TRY(hone_schedule_node(sch, loops[count - 1], &loop));
     int64_t extent = hone_default_run_length(sch, block, loop);
     bool is_serial = hone_func_node(sch->func, loop)->loop_kind == HONE_LOOP_SERIAL;
-    if (!is_serial || extent < limits->vector_lanes || !is_reduce_loop(sch, block, loop) ||
-        !reads_neighbours(sch, block, loop)) {
+    if (!is_serial || extent < limits->vector_lanes ||
+        !hone_default_only_reduces(sch, block, loop) || !reads_neighbours(sch, block, loop)) {
         return HONE_OK;
     }
     HONE_TRY(join_run(sch, block, loops, &count));
@@ -151,7 +150,7 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
         hone_node_id around;
         HONE_TRY(hone_schedule_node(sch, loops[count - 2], &around));
         if (hone_func_node(sch->func, loop)->parent != around ||
-            !is_reduce_loop(sch, block, around)) {
+            !hone_default_only_reduces(sch, block, around)) {
             break;
         }
         loop = around;

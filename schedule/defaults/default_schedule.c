@@ -210,6 +210,8 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     if (n.lanes < 1) n.lanes = 1;
     HONE_TRY(hone_default_bytes(&n, &is_done));
     if (!is_done) HONE_TRY(hone_default_packed(&n, &is_done));
+    if (!is_done) HONE_TRY(hone_default_in_two(&n, &is_done));
+    if (!is_done) HONE_TRY(hone_default_beside(&n, &is_done));
     if (is_done) return HONE_OK;
     if (n.facts.is_spatially_contiguous) return tile_joined(&n);
     HONE_TRY(hone_default_across(&n, &is_done));

@@ -58,20 +58,20 @@ static const struct row {
     uint32_t top, parallel, unrolled;
     int64_t vector; /* the longest */
 } rows[] = {
-    {"rows share what a window reads",                             window_34x32,            1, 1, 5, 32 },
-    {"rows that nothing divides",                                  window_35x16,            1, 1, 5, 16 },
-    {"a window that moves on goes row by row",                     window_71x16,            1, 1, 4, 16 },
-    {"a plane that fits in registers is unrolled",                 window_8x6,              1, 0, 5, 6  },
-    {"a plane that does not is taken by rows",                     window_9x7,              1, 0, 5, 7  },
-    {"product",                                                    product_128x128,         1, 1, 2, 16 },
-    {"product, rows that nothing divides",                         product_127x128,         1, 1, 2, 16 },
-    {"product, columns that nothing divides",                      product_128x1009,        1, 1, 2, 24 },
-    {"product, columns that a short tile divides",                 product_128x4097,        1, 1, 2, 24 },
-    {"product, columns with a rest in wider tiles",                product_128x56,          1, 1, 2, 16 },
-    {"product, tiles that registers do not hold",                  product_128x60,          1, 1, 2, 16 },
-    {"product, all registers",                                     product_16x24,           1, 1, 2, 24 },
-    {"product of one row, whose tile is longer",                   product_1x1024,          1, 1, 0, 64 },
-    {"product of one row, columns with a rest",                    product_1x1001,          1, 1, 0, 64 },
+    {"rows share what a window reads",                                      window_34x32,     1, 1, 5, 32 },
+    {"rows that nothing divides",                                           window_35x16,     1, 1, 5, 16 },
+    {"a window that moves on goes row by row",                              window_71x16,     1, 1, 4, 16 },
+    {"a plane that fits in registers is unrolled",                          window_8x6,       1, 0, 5, 6  },
+    {"a plane that does not is taken by rows",                              window_9x7,       1, 0, 5, 7  },
+    {"product",                                                             product_128x128,  1, 1, 2, 16 },
+    {"product, rows that nothing divides",                                  product_127x128,  1, 1, 2, 16 },
+    {"product, columns that nothing divides",                               product_128x1009, 1, 1, 2, 24 },
+    {"product, columns that a short tile divides",                          product_128x4097, 1, 1, 2, 24 },
+    {"product, columns with a rest in wider tiles",                         product_128x56,   1, 1, 2, 16 },
+    {"product, tiles that registers do not hold",                           product_128x60,   1, 1, 2, 16 },
+    {"product, all registers",                                              product_16x24,    1, 1, 2, 24 },
+    {"product of one row, whose tile is longer",                            product_1x1024,   1, 1, 0, 64 },
+    {"product of one row, columns with a rest",                             product_1x1001,   1, 1, 0, 64 },
     {"product, transposed weights",
      "@T.prim_func\n"
      "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
@@ -81,7 +81,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         1, 1, 2, 0  },
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                           1, 1, 2, 0  },
     {"a chain becomes one loop",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
@@ -93,7 +93,7 @@ static const struct row {
      "    for i, j in T.grid(256, 512):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",                                  1, 1, 0, 32 },
+     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",                                    1, 1, 0, 32 },
     {"rows of 3 are vectors together",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512, 3), \"float32\"), B: T.Buffer((3,), \"float32\"), "
@@ -101,33 +101,42 @@ static const struct row {
      "    for i, j, k in T.grid(256, 512, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
-     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",                             1, 1, 0, 24 },
+     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",                               1, 1, 0, 24 },
     {"but not where they are read from afar",
      "@T.prim_func\n"
      "def main(A: T.Buffer((3, 256, 512), \"float32\"), C: T.Buffer((256, 512, 3), \"float32\")):\n"
      "    for i, j, k in T.grid(256, 512, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
-     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                                         1, 1, 0, 3  },
+     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                                           1, 1, 0, 3  },
     {"sums of columns have wide tiles",
      "@T.prim_func\n"
-     "def main(A: T.Buffer((500, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
-     "    for j, k in T.grid(1024, 500):\n"
+     "def main(A: T.Buffer((200, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
+     "    for j, k in T.grid(1024, 200):\n"
      "        with T.block(\"C\"):\n"
      "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
      "            with T.init():\n"
      "                C[vj] = T.float32(0)\n"
-     "            C[vj] = C[vj] + A[vk, vj]\n",                                             1, 1, 0, 128},
+     "            C[vj] = C[vj] + A[vk, vj]\n",                                               1, 1, 0, 128},
     {"also where short ones divide the columns",
      "@T.prim_func\n"
-     "def main(A: T.Buffer((500, 1111), \"float32\"), C: T.Buffer((1111,), \"float32\")):\n"
-     "    for j, k in T.grid(1111, 500):\n"
+     "def main(A: T.Buffer((200, 1111), \"float32\"), C: T.Buffer((1111,), \"float32\")):\n"
+     "    for j, k in T.grid(1111, 200):\n"
      "        with T.block(\"C\"):\n"
      "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
      "            with T.init():\n"
      "                C[vj] = T.float32(0)\n"
-     "            C[vj] = C[vj] + A[vk, vj]\n",                                             1, 1, 0, 128},
+     "            C[vj] = C[vj] + A[vk, vj]\n",                                               1, 1, 0, 128},
     {"those of products leave registers to factors",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((200, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
+     "    for j, k in T.grid(1024, 200):\n"
+     "        with T.block(\"C\"):\n"
+     "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
+     "            with T.init():\n"
+     "                C[vj] = T.float32(0)\n"
+     "            C[vj] = C[vj] + A[vk, vj] * A[vk, vj]\n",                                   1, 1, 0, 64 },
+    {"sums of columns beyond the second cache take rows beside each other",
      "@T.prim_func\n"
      "def main(A: T.Buffer((500, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
      "    for j, k in T.grid(1024, 500):\n"
@@ -135,7 +144,16 @@ static const struct row {
      "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
      "            with T.init():\n"
      "                C[vj] = T.float32(0)\n"
-     "            C[vj] = C[vj] + A[vk, vj] * A[vk, vj]\n",                                 1, 1, 0, 64 },
+     "            C[vj] = C[vj] + A[vk, vj]\n",                                               1, 1, 1, 32 },
+    {"short rows that lie apart go together",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((16, 9, 99, 2, 3), \"float32\"), C: T.Buffer((16, 99), \"float32\")):\n"
+     "    for i, j, k, l, m in T.grid(16, 99, 9, 2, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk, vl, vm = T.axis.remap(\"SSRRR\", [i, j, k, l, m])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk, vj, vl, vm]\n",                           1, 1, 2, 99 },
     {"sums of rows of 3 share what is read",
      "@T.prim_func\n"
      "def main(A: T.Buffer((30000, 3), \"float32\"), C: T.Buffer((30000,), \"float32\")):\n"
@@ -144,7 +162,7 @@ static const struct row {
      "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
-     "            C[vi] = C[vi] + A[vi, vk]\n",                                             1, 1, 0, 16 },
+     "            C[vi] = C[vi] + A[vi, vk]\n",                                               1, 1, 0, 16 },
     {"sums of rows of 7 go across them",
      "@T.prim_func\n"
      "def main(A: T.Buffer((30001, 7), \"float32\"), B: T.Buffer((7,), \"float32\"), "
@@ -154,7 +172,7 @@ static const struct row {
      "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
-     "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                     1, 1, 1, 8  },
+     "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                       1, 1, 1, 8  },
     {"places of floats do, in as many lanes",
      "@T.prim_func\n"
      "def main(A: T.Buffer((30001, 7), \"float32\"), B: T.Buffer((30001,), \"float32\"), "
@@ -165,16 +183,16 @@ static const struct row {
      "            with T.init():\n"
      "                C[vi] = T.int64(99)\n"
      "            C[vi] = T.min(C[vi], T.Select(A[vi, vk] == B[vi], T.Cast(\"int64\", vk), "
-     "T.int64(6)))\n",                                                                      1, 1, 1, 8  },
+     "T.int64(6)))\n",                                                                        1, 1, 1, 8  },
     {"and those along two axes, below another one that is summed",
      "@T.prim_func\n"
-     "def main(A: T.Buffer((16, 9, 99, 2, 3), \"float32\"), C: T.Buffer((16, 99), \"float32\")):\n"
-     "    for i, j, k, l, m in T.grid(16, 99, 9, 2, 3):\n"
+     "def main(A: T.Buffer((16, 3, 120, 2, 3), \"float32\"), C: T.Buffer((16, 120), \"float32\")):\n"
+     "    for i, j, k, l, m in T.grid(16, 120, 3, 2, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk, vl, vm = T.axis.remap(\"SSRRR\", [i, j, k, l, m])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk, vj, vl, vm]\n",                         1, 1, 1, 8  },
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk, vj, vl, vm]\n",                           1, 1, 1, 8  },
     {"so do those along two axes, of few rows each",
      "@T.prim_func\n"
      "def main(A: T.Buffer((5000, 3, 2, 4), \"float32\"), C: T.Buffer((5000, 3), \"float32\")):\n"
@@ -183,7 +201,7 @@ static const struct row {
      "            vi, vj, vk, vl = T.axis.remap(\"SSRR\", [i, j, k, l])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj, vk, vl])\n",                       1, 1, 1, 8  },
+     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj, vk, vl])\n",                         1, 1, 1, 8  },
     {"rows that others read again are laid out",
      "@T.prim_func\n"
      "def main(A: T.Buffer((64, 8), \"float32\"), B: T.Buffer((128, 8), \"float32\"), "
@@ -193,7 +211,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         2, 2, 3, 16 },
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                           2, 2, 3, 16 },
     {"filters of a group share what they read",
      "@T.prim_func\n"
      "def main(A: T.Buffer((32, 34), \"float32\"), B: T.Buffer((48, 8, 3), \"float32\"), "
@@ -203,14 +221,14 @@ static const struct row {
      "            vf, vx, vc, vd = T.axis.remap(\"SSRR\", [f, x, c, d])\n"
      "            with T.init():\n"
      "                C[vf, vx] = T.float32(0)\n"
-     "            C[vf, vx] = C[vf, vx] + A[vf // 12 * 8 + vc, vx + vd] * B[vf, vc, vd]\n", 1, 1, 2, 16 },
+     "            C[vf, vx] = C[vf, vx] + A[vf // 12 * 8 + vc, vx + vd] * B[vf, vc, vd]\n",   1, 1, 2, 16 },
     {"small work stays on one thread",
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
      "    for i, j in T.grid(16, 16):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                  1, 0, 0, 32 },
+     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                    1, 0, 0, 32 },
 };
 
 static void loops_are_as_wanted(void **state) {
