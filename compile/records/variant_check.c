@@ -10,8 +10,9 @@
 #include "measure/bound.h"
 #include "measure/generator.h"
 
-enum { ROUNDS = 2, ARENA_BYTES = 1 << 16 };
+enum { ROUNDS = 2, ARENA_BYTES = 1 << 16, LEAST_STEPS = 1000000, MORE_STEPS = 100 };
 #define MOST_FLOPS 1e8
+#define MOST_STEPS INT64_C(1000000000) /* half a minute */
 
 typedef struct checking {
     hone_arena *arena;
@@ -98,14 +99,41 @@ static hone_status compare(const checking *c, uint32_t p) {
         bound);
 }
 
-static hone_status run_round(checking *c, uint64_t round) {
-    const hone_interp_options options = {0};
-    uint32_t count = c->func->param_count;
+/* What takes too many steps is an answer, too. */
+static hone_status interpret(const checking *c, const hone_func *func, hone_tensor **args,
+                             int64_t max_steps, int64_t *out_steps, bool *out_ended) {
+    const hone_interp_options options = {.max_steps = max_steps, .out_steps = out_steps};
+    hone_status st = hone_interp_func(func, args, c->func->param_count, &options);
+    *out_ended = hone_status_code(st) != HONE_CODE_CANCELLED;
+    if (*out_ended) return st;
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+/* How many steps a variant may take: much more than the program. */
+static int64_t most_steps(int64_t of_program) {
+    int64_t most = LEAST_STEPS + MORE_STEPS * of_program;
+    return most < MOST_STEPS ? most : MOST_STEPS;
+}
+
+/* out_over: the program is too slow for it. */
+static hone_status run_round(checking *c, uint64_t round, bool *out_over) {
+    int64_t steps = 0, unused;
+    bool has_ended;
     HONE_TRY(fill(c, round));
-    HONE_TRY(hone_interp_func(c->func, c->want, count, &options));
-    HONE_TRY(hone_status_annotate(hone_interp_func(c->made, c->got, count, &options),
+    HONE_TRY(interpret(c, c->func, c->want, MOST_STEPS, &steps, &has_ended));
+    *out_over = !has_ended;
+    if (*out_over) return HONE_OK;
+    int64_t most = most_steps(steps);
+    HONE_TRY(hone_status_annotate(interpret(c, c->made, c->got, most, &unused, &has_ended),
                                   "variant '%s'", c->variant->name));
-    for (uint32_t p = 0; p < count; p++)
+    if (!has_ended) {
+        return HONE_ERROR(
+            HONE_CODE_INVALID,
+            "variant '%s' has not ended after %lld steps, where the program takes %lld",
+            c->variant->name, (long long)most, (long long)steps);
+    }
+    for (uint32_t p = 0; p < c->func->param_count; p++)
         HONE_TRY(compare(c, p));
     return HONE_OK;
 }
@@ -116,8 +144,9 @@ static hone_status run(checking *c) {
         HONE_TRY(make_tensor(c, p, &c->got[p]));
     }
     HONE_TRY(suit(c));
-    for (uint64_t round = 0; round < ROUNDS; round++)
-        HONE_TRY(run_round(c, round));
+    bool is_over = false;
+    for (uint64_t round = 0; round < ROUNDS && !is_over; round++)
+        HONE_TRY(run_round(c, round, &is_over));
     return HONE_OK;
 }
 

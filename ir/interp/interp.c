@@ -264,6 +264,7 @@ hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, si
     else if (setjmp(m->escape) == 0)
         run(m, args);
     hone_status st = m->status;
+    if (m->options.out_steps) *m->options.out_steps = m->steps;
     machine_free_teams(m);
     machine_free_stores(m, m->outer_buffers);
     hone_free(m->tasks);

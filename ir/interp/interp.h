@@ -73,6 +73,7 @@ typedef struct hone_interp_options {
     hone_node_id *out_at; /* NULL, or: the statement that could not be run, when one could not */
     bool widen_f64;       /* compute and keep every float buffer in f64: the widened reference */
     int64_t max_steps;    /* 0 = no limit; else CANCELLED beyond it */
+    int64_t *out_steps;   /* NULL, or: how many it took */
     hone_tensor *const *out_bounds; /* NULL, or by argument: where its bounds go */
 } hone_interp_options;
 

@@ -309,6 +309,28 @@ static void whole_numbers_are_told_apart(void **state) {
 #undef SQUARE
 }
 
+static void one_without_end_is_refused(void **state) {
+#define COUNTING(step)                                                                             \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((4,), \"int32\"), Y: T.Buffer((4,), \"int32\")):\n"                      \
+    "    for i in range(4):\n"                                                                     \
+    "        with T.block(\"Y\"):\n"                                                               \
+    "            v = T.axis.spatial(4, i)\n"                                                       \
+    "            Y[v] = X[v]\n"                                                                    \
+    "            while Y[v] < 9:\n"                                                                \
+    "                Y[v] = " step "\n"
+    (void)state;
+    hone_variant own;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(COUNTING("Y[v] + 1"), &module);
+    HONE_ASSERT_OK(hone_variant_read("own", COUNTING("Y[v] // 2"), "own.py", &own));
+    HONE_ASSERT_ERROR(hone_variant_check(&own, func), HONE_CODE_INVALID, "has not ended");
+    HONE_ASSERT_OK(hone_variant_read("own", COUNTING("T.max(Y[v], 9)"), "own.py", &own));
+    HONE_ASSERT_OK(hone_variant_check(&own, func));
+    hone_module_release(module);
+#undef COUNTING
+}
+
 static void texts_that_are_none(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -336,6 +358,7 @@ int main(void) {
         cmocka_unit_test(as_many_as_may_be_given),
         cmocka_unit_test(one_that_is_wrong_is_refused),
         cmocka_unit_test(whole_numbers_are_told_apart),
+        cmocka_unit_test(one_without_end_is_refused),
         cmocka_unit_test(texts_that_are_none),
     };
     int failed = HONE_RUN_ROWS("tuner/variants", rows, tries_what_is_allowed);
