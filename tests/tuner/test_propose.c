@@ -58,20 +58,22 @@ static void the_example_proposes(void **state) {
 static const struct row {
     const char *name, *command;
 } rows[] = {
-    {"there is no such program", "exec /no/such/program 2>/dev/null"           },
-    {"dies at once",             "exit 3"                                      },
-    {"dies when asked",          "read line; kill -9 $$"                       },
-    {"hangs",                    "exec sleep 1000"                             },
-    {"does not stop",            "trap '' TERM PIPE; while :; do sleep 1; done"},
-    {"floods with words",        "exec yes no"                                 },
-    {"floods without lines",     "exec tr '\\0' x < /dev/zero"                 },
-    {"floods with passes",       "exec yes '{\"pass\": true}'"                 },
-    {"says null",                "exec yes null"                               },
-    {"says numbers",             "exec yes '[1, 2, 3]'"                        },
-    {"sends empty traces",       "exec yes '{\"trace\": [[], []]}'"            },
-    {"sends no traces",          "exec yes '{\"trace\": [[\"GetBlock\"], 3]}'" },
-    {"sends programs",           "exec yes '{\"trace\": \"import os\"}'"       },
-    {"is for nobody",            "exec yes '{\"task\": \"x\", \"trace\": []}'" },
+    {"there is no such program", "exec /no/such/program 2>/dev/null"                    },
+    {"dies at once",             "exit 3"                                               },
+    {"dies when asked",          "read line; kill -9 $$"                                },
+    {"hangs",                    "exec sleep 1000"                                      },
+    {"does not stop",            "trap '' TERM PIPE; while :; do sleep 1; done"         },
+    {"floods with words",        "exec yes no"                                          },
+    {"floods without lines",     "exec tr '\\0' x < /dev/zero"                          },
+    {"floods with passes",       "exec yes '{\"pass\": true}'"                          },
+    {"says null",                "exec yes null"                                        },
+    {"says numbers",             "exec yes '[1, 2, 3]'"                                 },
+    {"sends empty traces",       "exec yes '{\"trace\": [[], []]}'"                     },
+    {"sends no traces",          "exec yes '{\"trace\": [[\"GetBlock\"], 3]}'"          },
+    {"sends programs",           "exec yes '{\"trace\": \"import os\"}'"                },
+    {"is for nobody",            "exec yes '{\"task\": \"x\", \"trace\": []}'"          },
+    {"drips words",              "while echo no; do sleep 0.2; done"                    },
+    {"has long names",           "exec yes \"{\\\"id\\\": \\\"$(printf %0300d 0)\\\"}\""},
 };
 
 static void costs_its_own_proposals_only(void **state) {
@@ -81,14 +83,14 @@ static void costs_its_own_proposals_only(void **state) {
 
 /* ---- what is said ---- */
 
-/* Runs a program that writes down what it is told until it is asked, and answers with a line. */
-static void talk(const char *answer, char *out_text, size_t bytes) {
+/* Runs a program that is asked, answers by a command, and writes down what it is told then. */
+static void talk_by(const char *answer, char *out_text, size_t bytes) {
     char *dir = NULL, *text = NULL;
     size_t length;
     hone_str command = {0}, path = {0};
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
     hone_str_printf(&path, "%s/told", dir);
-    hone_str_printf(&command, "read a; read b; echo '%s'; read c; echo \"$c\" > %s; cat >/dev/null",
+    hone_str_printf(&command, "read a; read b; %s; read c; echo \"$c\" > %s; cat >/dev/null",
                     answer, hone_str_text(&path));
     tune_beside(hone_str_text(&command), "");
     HONE_ASSERT_OK(hone_fs_read(hone_str_text(&path), 1 << 20, &text, &length));
@@ -100,6 +102,13 @@ static void talk(const char *answer, char *out_text, size_t bytes) {
     hone_str_deinit(&path);
 }
 
+static void talk(const char *line, char *out_text, size_t bytes) {
+    hone_str answer = {0};
+    hone_str_printf(&answer, "printf '%%s\\n' '%s'", line);
+    talk_by(hone_str_text(&answer), out_text, bytes);
+    hone_str_deinit(&answer);
+}
+
 static void a_refusal_has_reason_and_place(void **state) {
     (void)state;
     char told[4096];
@@ -109,9 +118,35 @@ static void a_refusal_has_reason_and_place(void **state) {
     assert_non_null(strstr(told, "\"id\":\"mine\""));
     assert_non_null(strstr(told, "\"legal\":false"));
     assert_non_null(strstr(told, "sch.vectorize("));
+    talk("{\"trace\": \"b = sch.get_block(\\\"C\\\")\\nsch.unsafe_set_dtype(b, 0, "
+         "\\\"float16\\\")\"}",
+         told, sizeof told);
+    assert_non_null(strstr(told, "step 2: sch.unsafe_set_dtype("));
     talk("{\"id\": \"yours\", \"trace\": \"sch.split(sch.get_loops(sch.get_block(\\\"C\\\"))[0], "
          "[None, 3])\"}",
          told, sizeof told);
+    assert_non_null(strstr(told, "\"legal\":true,\"taken\":true"));
+}
+
+/* A name may be of any kind, and comes back as it was. */
+static void a_name_comes_back(void **state) {
+    (void)state;
+    char told[4096];
+    talk("{\"id\": 7, \"trace\": \"sch.nothing()\"}", told, sizeof told);
+    assert_non_null(strstr(told, "\"id\":7,"));
+    talk("{\"id\": [1, \"b\"], \"trace\": \"sch.nothing()\"}", told, sizeof told);
+    assert_non_null(strstr(told, "\"id\":[1,\"b\"],"));
+}
+
+/* It comes in many pieces. */
+static void a_long_line_is_read(void **state) {
+    (void)state;
+    char told[4096];
+    talk_by(
+        "printf '{\"id\": \"long\", \"trace\": \"sch.split(sch.get_loops(sch.get_block(name=\\\\\"C"
+        "\\\\\"))[0], [None, 3])\", \"why\": \"'; printf %0700000d 0; echo '\"}'",
+        told, sizeof told);
+    assert_non_null(strstr(told, "\"id\":\"long\""));
     assert_non_null(strstr(told, "\"legal\":true,\"taken\":true"));
 }
 
@@ -143,6 +178,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_proposes),
         cmocka_unit_test(a_refusal_has_reason_and_place),
+        cmocka_unit_test(a_name_comes_back),
+        cmocka_unit_test(a_long_line_is_read),
         cmocka_unit_test(refusals_are_counted_at_the_end),
     };
     return failed + cmocka_run_group_tests_name("tuner/propose", tests, NULL, NULL);

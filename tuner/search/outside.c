@@ -13,14 +13,14 @@
 
 /* Lines that are read for one batch; a program that answered the last question is waited for, and
  * one that has just been started. */
-enum { MOST_LINES = 64, PATIENCE_MS = 300, START_MS = 3000 };
+enum { MOST_LINES = 64, PATIENCE_MS = 300, START_MS = 3000, ID_BYTES = 256 };
 
 struct hone_outside {
     hone_link link;
     const char *command;
     const hone_log *log;
     hone_map128 known;      /* tasks that it was told of */
-    int patience_ms;        /* none: it did not answer the last question in time */
+    int patience_ms;        /* none: it did not answer the last question as it should */
     bool is_gone;           /* and that was said */
     char *held[MOST_LINES]; /* answers for other tasks than was asked for last; owned */
     uint32_t held_count;
@@ -106,6 +106,12 @@ static hone_json *parse_text(const char *text) {
     return json;
 }
 
+/* As the program wrote it; NULL: it did not. */
+static bool set_id(hone_json *message, const char *label) {
+    if (!label) return hone_json_set_text(message, "id", NULL);
+    return hone_json_set(message, "id", parse_text(label));
+}
+
 static hone_status add_trace(const hone_trace *trace, hone_json *to) {
     hone_str text = {0};
     hone_status st = hone_trace_print_json(trace, &text);
@@ -151,7 +157,7 @@ hone_status hone_outside_tell(hone_outside *self, hone_tune_task *task,
     if (!is_there(self)) return HONE_OK;
     HONE_TRY(tell_task(self, task));
     hone_json *message = begin("result", task);
-    bool ok = hone_json_set_text(message, "id", candidate->label) &&
+    bool ok = set_id(message, candidate->label) &&
               hone_json_set_text(message, "source", candidate->source ? "outside" : "search") &&
               hone_json_set(message, "trace", parse_text(candidate->trace)) &&
               hone_json_set_text(message, "outcome", result->outcome) &&
@@ -165,8 +171,7 @@ hone_status hone_outside_tell(hone_outside *self, hone_tune_task *task,
 static hone_status tell_verdict(hone_outside *self, const hone_tune_task *task, const char *label,
                                 bool is_legal, const char *reason) {
     hone_json *message = begin("verdict", task);
-    bool ok = hone_json_set_text(message, "id", label) &&
-              hone_json_set_bool(message, "legal", is_legal) &&
+    bool ok = set_id(message, label) && hone_json_set_bool(message, "legal", is_legal) &&
               hone_json_set_bool(message, "taken", is_legal && !reason) &&
               hone_json_set_text(message, "reason", reason);
     return send(self, if_whole(message, ok));
@@ -240,26 +245,53 @@ typedef struct taking {
     hone_rng rng;
     hone_candidate *out;
     uint32_t most, count, lines;
-    bool is_over; /* {"pass": true}: that is all for this time */
+    int64_t until_ns;           /* it is waited for */
+    bool has_answered, is_over; /* over: {"pass": true}, that is all for this time */
 } taking;
 
+static void wait_on(taking *t, int milliseconds) {
+    t->until_ns = hone_clock_now(hone_clock_system()) + milliseconds * INT64_C(1000000);
+}
+
+/* What a program calls its proposal, as JSON. */
+static hone_status read_id(hone_arena *arena, const hone_json *answer, const char **out_label) {
+    const hone_json *id = hone_json_find(answer, "id");
+    hone_str text = {0};
+    *out_label = NULL;
+    if (hone_json_is(id, HONE_JSON_NULL)) return HONE_OK;
+    hone_json_print(id, &(hone_json_style){.is_compact = true}, &text);
+    hone_status st = hone_str_check(&text);
+    if (!st && text.length > ID_BYTES)
+        st = HONE_ERROR(HONE_CODE_INVALID, "'id' has more than %d bytes", ID_BYTES);
+    if (!st) *out_label = hone_arena_strdup(arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st || *out_label ? st : HONE_NO_MEMORY("proposals from outside");
+}
+
+static hone_status take_legal(taking *t, hone_candidate *c, const char *label, bool *out_new) {
+    HONE_TRY(hone_tune_task_note_program(t->task, c->program, out_new));
+    c->source = t->self->command;
+    c->label = label;
+    c->score = NAN;
+    t->has_answered = true;
+    wait_on(t, PATIENCE_MS);
+    if (*out_new) t->out[t->count++] = *c;
+    return tell_verdict(t->self, t->task, label, true,
+                        *out_new ? NULL : "its program was tried before");
+}
+
+/* Of what is not taken nothing stays: a program may send such for as long as it likes. */
 static hone_status take_candidate(taking *t, const hone_json *answer, hone_status st) {
-    bool is_legal, is_new;
+    bool is_legal = false, is_new = false;
     hone_candidate c = {0};
     const char *label = NULL;
-    const hone_json *id = hone_json_find(answer, "id");
-    if (hone_json_is(id, HONE_JSON_TEXT))
-        label = hone_arena_strdup(t->task->arena, hone_json_text(id));
+    hone_arena_mark mark = hone_arena_get_mark(t->task->arena);
+    if (!st) st = read_id(t->task->arena, answer, &label);
     if (!st) st = read_candidate(t->task, answer, hone_rng_split(&t->rng, t->lines), &c);
-    HONE_TRY(judge(t->self, t->task, label, st, &is_legal));
-    if (!is_legal) return HONE_OK;
-    HONE_TRY(hone_tune_task_note_program(t->task, c.program, &is_new));
-    c.source = t->self->command;
-    c.label = label;
-    c.score = NAN;
-    if (is_new) t->out[t->count++] = c;
-    const char *reason = is_new ? NULL : "its program was tried before";
-    return tell_verdict(t->self, t->task, label, true, reason);
+    st = judge(t->self, t->task, label, st, &is_legal);
+    if (!st && is_legal) st = take_legal(t, &c, label, &is_new);
+    if (!is_new) hone_arena_rewind(t->task->arena, mark);
+    return st;
 }
 
 /* Kept until its task is asked for; beyond some, it is forgotten. */
@@ -276,6 +308,7 @@ static hone_status take_line(taking *t, const char *line) {
     bool is_pass = hone_json_find(answer, "pass") != NULL;
     t->lines++;
     t->is_over = is_pass && !is_held;
+    t->has_answered = t->has_answered || is_pass || is_held;
     if (is_held && !is_pass) hold(t->self, line);
     if (!is_held && !is_pass) st = take_candidate(t, answer, st);
     hone_json_destroy(answer);
@@ -300,6 +333,18 @@ static hone_status take_held(taking *t) {
     return st;
 }
 
+/* A line may come in pieces. */
+static const char *next_line(const taking *t) {
+    hone_link *link = &t->self->link;
+    const char *line;
+    while (!(line = hone_link_take(link)) && link->fd >= 0) {
+        int64_t left_ns = t->until_ns - hone_clock_now(hone_clock_system());
+        if (left_ns <= 0) break;
+        hone_link_await(link, (int)(left_ns / 1000000) + 1);
+    }
+    return line;
+}
+
 hone_status hone_outside_propose(hone_outside *self, hone_tune_task *task, hone_rng rng,
                                  uint32_t count, hone_candidate *out, uint32_t *out_count) {
     *out_count = 0;
@@ -308,14 +353,14 @@ hone_status hone_outside_propose(hone_outside *self, hone_tune_task *task, hone_
     HONE_TRY(ask(self, task, count));
     taking t = {.self = self, .task = task, .rng = rng, .out = out, .most = count};
     hone_status st = take_held(&t);
-    uint32_t held = t.lines;
+    t.has_answered = false;
+    wait_on(&t, self->patience_ms);
     while (!st && !t.is_over && t.lines < MOST_LINES && t.count < count) {
-        hone_link_await(&self->link, t.lines > held ? PATIENCE_MS : self->patience_ms);
-        const char *line = hone_link_take(&self->link);
+        const char *line = next_line(&t);
         if (!line) break;
         st = take_line(&t, line);
     }
-    self->patience_ms = t.lines > held ? PATIENCE_MS : 0;
+    self->patience_ms = t.has_answered ? PATIENCE_MS : 0;
     *out_count = t.count;
     return st;
 }

@@ -113,13 +113,15 @@ static void compact(hone_link *link) {
     link->in_from = 0;
 }
 
-static void receive(hone_link *link) {
+/* Whether something came. */
+static bool receive(hone_link *link) {
     char bytes[CHUNK];
     ssize_t n = recv(link->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n > 0) hone_str_append_n(&link->in, bytes, (size_t)n);
     bool is_nothing = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     if (n <= 0 && !is_nothing) note_end(link);
     if (link->in.length - link->in_from > MAX_LINE + CHUNK) give_up(link, "a line is too long");
+    return n > 0;
 }
 
 static size_t line_length(const hone_link *link) {
@@ -133,11 +135,9 @@ static size_t line_length(const hone_link *link) {
 const char *hone_link_take(hone_link *link) {
     flush(link);
     size_t length = line_length(link);
-    if (length == SIZE_MAX && link->fd >= 0) {
-        compact(link);
-        receive(link);
+    if (length == SIZE_MAX && link->fd >= 0) compact(link);
+    while (length == SIZE_MAX && link->fd >= 0 && receive(link))
         length = line_length(link);
-    }
     if (length == SIZE_MAX) return NULL;
     hone_str_clear(&link->line);
     hone_str_append_n(&link->line, hone_str_text(&link->in) + link->in_from, length);

@@ -4,10 +4,6 @@
 
 enum { MAX_UNROLLED = 1 << 14 };
 
-static hone_status drop(const char *why) {
-    return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", why);
-}
-
 /* Bodies that explicit unrolling would make below a node. */
 hone_status hone_verify_limits(hone_schedule *sch) {
     const hone_func *func = sch->func;
@@ -15,7 +11,7 @@ hone_status hone_verify_limits(hone_schedule *sch) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR) continue;
         int64_t extent = hone_expr_const(node->u.loop.range.extent);
-        if (extent < 0) return drop("a loop's extent is not a constant");
+        if (extent < 0) return HONE_ERROR(HONE_CODE_ILLEGAL, "a loop's extent is not a constant");
         if (node->loop_kind != HONE_LOOP_UNROLLED) continue;
         int64_t product = extent;
         for (hone_node_id up = node->parent; up != HONE_NO_ID;
@@ -25,7 +21,11 @@ hone_status hone_verify_limits(hone_schedule *sch) {
             int64_t more = hone_expr_const(outer->u.loop.range.extent);
             if (more > 0 && product <= MAX_UNROLLED) product *= more;
         }
-        if (product > MAX_UNROLLED) return drop("too much is unrolled");
+        if (product > MAX_UNROLLED) {
+            return HONE_ERROR(HONE_CODE_ILLEGAL,
+                              "too much is unrolled: more than %d bodies of loop '%s'",
+                              MAX_UNROLLED, func->vars[node->u.loop.var].name);
+        }
     }
     return HONE_OK;
 }

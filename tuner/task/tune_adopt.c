@@ -1,6 +1,7 @@
 /* tuner/task/tune_adopt.c - traces that somebody else wrote, as candidates: the steps become a
  * sketch beside those of the rules, unless it is one of them, and the decisions are the
  * candidate's. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "schedule/primitive/primitives.h"
@@ -59,29 +60,55 @@ static hone_status replay(hone_tune_task *task, int32_t sketch, const hone_decis
     return st;
 }
 
-hone_status hone_tune_task_adopt(hone_tune_task *task, const hone_trace *trace, hone_rng rng,
-                                 hone_candidate *out) {
+static hone_status adopt(hone_tune_task *task, const hone_trace *trace, hone_rng rng,
+                         hone_candidate *out, bool *out_new) {
     hone_trace steps, open;
     hone_hash128 hash;
     int32_t sketch;
-    if (trace->is_unsafe)
-        return HONE_ERROR(HONE_CODE_ILLEGAL, "a step believes what it is told, and may be wrong");
+    *out_new = false;
+    HONE_TRY(hone_trace_simplify(task->space.arena, trace, true, &steps));
+    HONE_TRY(hash_steps(task->space.arena, &steps, &open, &hash));
+    HONE_TRY(find_sketch(task, hash, &sketch));
+    *out_new = sketch < 0;
+    if (*out_new) HONE_TRY(add_sketch(task, &open));
+    if (*out_new) sketch = (int32_t)task->space.count - 1;
+    return replay(task, sketch, steps.decisions, rng, out);
+}
+
+static hone_status refuse_unsafe(const hone_trace *trace) {
+    uint32_t i = 0;
+    hone_str text = {0};
+    while (i + 1 < trace->count && !hone_inst_is_unsafe(&trace->insts[i]))
+        i++;
+    hone_status st = hone_inst_print_python(trace, i, &text);
+    if (!st) {
+        st = HONE_ERROR(HONE_CODE_ILLEGAL,
+                        "step %" PRIu32 ": %s: it believes what it is told, and may be wrong",
+                        i + 1, hone_str_text(&text));
+    }
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* Nothing stays of a trace that is refused, or whose steps are known. */
+hone_status hone_tune_task_adopt(hone_tune_task *task, const hone_trace *trace, hone_rng rng,
+                                 hone_candidate *out) {
+    if (trace->is_unsafe) return refuse_unsafe(trace);
     hone_variant variant;
     if (hone_trace_variant(trace, &variant) && !hone_variant_is_allowed(&variant, &task->rules))
         return HONE_ERROR(HONE_CODE_ILLEGAL,
                           "variant '%s' declares an error of %g, more than --variants and "
                           "--max-error allow, or is not given with --variant",
                           variant.name, variant.error);
-    HONE_TRY(hone_trace_simplify(task->space.arena, trace, true, &steps));
-    HONE_TRY(hash_steps(task->space.arena, &steps, &open, &hash));
-    HONE_TRY(find_sketch(task, hash, &sketch));
-    bool is_new = sketch < 0;
-    if (is_new) HONE_TRY(add_sketch(task, &open));
-    if (is_new) sketch = (int32_t)task->space.count - 1;
-    hone_status st = replay(task, sketch, steps.decisions, rng, out);
-    if (st && is_new) {
-        task->space.count--;
-        task->foreign_count--;
-    }
+    const hone_arena_mark mark = hone_arena_get_mark(task->space.arena);
+    const uint32_t count = task->space.count, foreign = task->foreign_count;
+    hone_trace *const sketches = task->space.sketches;
+    bool is_new;
+    hone_status st = adopt(task, trace, rng, out, &is_new);
+    if (!st && is_new) return HONE_OK;
+    task->space.count = count;
+    task->foreign_count = foreign;
+    task->space.sketches = sketches;
+    hone_arena_rewind(task->space.arena, mark);
     return st;
 }

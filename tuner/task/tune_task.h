@@ -24,7 +24,7 @@ typedef struct hone_candidate {
     const hone_variant *variant; /* where sketch is -1: of the program; NULL: as it is */
     const char *trace;           /* JSON; made for those that are proposed */
     const char *source;          /* who proposed it, when it came from outside, and ... */
-    const char *label;           /* ... what he calls it; NULL: the search did */
+    const char *label;           /* ... what he calls it, JSON or NULL; both NULL: the search did */
 } hone_candidate;
 
 /* A measured candidate that may become a parent. */
