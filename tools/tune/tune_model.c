@@ -90,7 +90,7 @@ hone_status tune_model_begin(tune_model *self, hone_cli *cli, const tune_model_o
     HONE_TRY(load(self));
     if (!self->is_on) return HONE_OK;
     HONE_TRY(excuse(self, compile(self, "before", &self->before)));
-    self->compile_ns = now_ns() - start;
+    self->compile_ns = self->spent_ns = now_ns() - start;
     return HONE_OK;
 }
 
@@ -290,6 +290,7 @@ static hone_status ask(deciding *d) {
 hone_status tune_model_decide(tune_model *self, const hone_tune_result *tuned) {
     if (!self->is_on || tuned->was_stopped || tuned->lost_devices) return HONE_OK;
     deciding d = {.self = self, .tuned = tuned};
+    int64_t start = now_ns();
     for (int i = 0; i < 2; i++)
         hone_model_profile_init(&d.profiles[i], self->cli->arena);
     hone_status st = excuse(self, ask(&d));
@@ -298,5 +299,6 @@ hone_status tune_model_decide(tune_model *self, const hone_tune_result *tuned) {
         hone_model_profile_deinit(&d.profiles[i]);
     hone_compile_result_deinit(&d.after);
     hone_compile_result_deinit(&d.last);
+    self->spent_ns += now_ns() - start;
     return st;
 }

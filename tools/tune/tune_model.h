@@ -44,6 +44,7 @@ typedef struct tune_model {
     void *externs;
     hone_compile_result before;
     int64_t compile_ns; /* how long that took */
+    int64_t spent_ns;   /* on all of this; no part of the tuning's own time */
     /* What came of it. */
     bool is_decided;
     double before_ns, now_ns; /* of a run of the model */

@@ -67,24 +67,29 @@ static void print_tasks(hone_cli *cli, const hone_task_list *tasks, const hone_t
     hone_cli_put_table(cli, &table);
 }
 
-static void print_times(hone_cli *cli, const hone_tune_result *result) {
+static void print_times(hone_cli *cli, const hone_tune_result *result, const tune_model *model) {
     const hone_db_times *t = &result->times;
     char elapsed[HONE_DURATION_BYTES];
     hone_str_printf(&cli->out,
                     "time: %s in all; trials used: search %.1f s, build %.1f s, queue %.1f s, "
                     "load %.1f s, check %.1f s, measure %.1f s; training %.1f s\n",
-                    hone_duration_print(result->elapsed_ns, elapsed), (double)t->search / 1e9,
-                    (double)t->build / 1e9, (double)t->queue / 1e9, (double)t->load / 1e9,
-                    (double)t->check / 1e9, (double)t->measure / 1e9,
+                    hone_duration_print(result->elapsed_ns + model->spent_ns, elapsed),
+                    (double)t->search / 1e9, (double)t->build / 1e9, (double)t->queue / 1e9,
+                    (double)t->load / 1e9, (double)t->check / 1e9, (double)t->measure / 1e9,
                     (double)result->train_ns / 1e9);
 }
 
-static void print_phases(hone_cli *cli, const hone_tune_result *result) {
-    char setup[HONE_DURATION_BYTES], trials[HONE_DURATION_BYTES], confirm[HONE_DURATION_BYTES];
-    hone_str_printf(&cli->out, "of these: getting ready %s, trials %s, confirming the best %s\n",
-                    hone_duration_print(result->setup_ns, setup),
-                    hone_duration_print(result->trials_ns, trials),
-                    hone_duration_print(result->confirm_ns, confirm));
+static void print_phases(hone_cli *cli, const hone_tune_result *result, const tune_model *model) {
+    char text[HONE_DURATION_BYTES];
+    hone_str_printf(&cli->out, "of these: getting ready %s",
+                    hone_duration_print(result->setup_ns, text));
+    hone_str_printf(&cli->out, ", trials %s", hone_duration_print(result->trials_ns, text));
+    hone_str_printf(&cli->out, ", confirming the best %s",
+                    hone_duration_print(result->confirm_ns, text));
+    if (model->spent_ns)
+        hone_str_printf(&cli->out, ", the whole model %s",
+                        hone_duration_print(model->spent_ns, text));
+    hone_str_append(&cli->out, "\n");
 }
 
 /* Over all tasks, by the time that they take; NAN: of one it is not known. */
@@ -157,8 +162,8 @@ hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
                     : result->has_converged ? "; converged"
                                             : "");
     print_gain(cli, result);
-    print_times(cli, result);
-    print_phases(cli, result);
+    print_times(cli, result, model);
+    print_phases(cli, result, model);
     print_quality(cli, &result->quality);
     return hone_str_check(&cli->out);
 }
@@ -184,7 +189,7 @@ static hone_json *task_json(const hone_tune_task_result *task) {
     return NULL;
 }
 
-static hone_json *times_json(const hone_tune_result *result) {
+static hone_json *times_json(const hone_tune_result *result, const tune_model *model) {
     const hone_db_times *t = &result->times;
     const struct {
         const char *name;
@@ -200,10 +205,12 @@ static hone_json *times_json(const hone_tune_result *result) {
         {"train",    result->train_ns  },
         {"ready",    result->setup_ns  },
         {"trials",   result->trials_ns },
-        {"confirm",  result->confirm_ns}
+        {"confirm",  result->confirm_ns},
+        {"model",    model->spent_ns   }
     };
     hone_json *json = hone_json_make_object();
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+    size_t count = HONE_COUNT(rows) - (model->spent_ns ? 0 : 1); /* the last one is the model's */
+    for (size_t i = 0; i < count; i++) {
         if (hone_json_set_f64(json, rows[i].name, (double)rows[i].ns / 1e9)) continue;
         hone_json_destroy(json);
         return NULL;
@@ -253,9 +260,10 @@ hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result
     ok &= hone_json_set_bool(json, "converged", result->has_converged);
     ok &= hone_json_set_bool(json, "used_up", result->is_used_up);
     ok &= hone_json_set_f64(json, "still_to_gain", still_to_gain(result));
-    ok &= hone_json_set_f64(json, "elapsed_seconds", (double)result->elapsed_ns / 1e9);
+    ok &= hone_json_set_f64(json, "elapsed_seconds",
+                            (double)(result->elapsed_ns + model->spent_ns) / 1e9);
     if (model->is_decided) ok &= hone_json_set(json, "model", model_json(model));
-    ok &= hone_json_set(json, "seconds", times_json(result));
+    ok &= hone_json_set(json, "seconds", times_json(result, model));
     ok &= hone_json_set(json, "cost_model", quality_json(&result->quality));
     if (!ok) {
         hone_json_destroy(json);

@@ -466,7 +466,10 @@ int hone_verb_tune(int argc, char **argv) {
                    "measuring candidates on this machine, or on the devices of a farm (--tracker). "
                    "What the database knows already is used, "
                    "and every trial is kept: stop with Ctrl-C (twice: at once), go on with the "
-                   "same command.",
+                   "same command. "
+                   "What repeats: seed, look-ahead, evaluations and the results of trials decide "
+                   "what is proposed; times of a real machine differ from run to run, so only "
+                   "--strategy random proposes the same again there.",
         .example = "hone tune tests/programs/matmul_relu.py --db /tmp/tuned.db --trials 32",
         .options = options,
         .min_args = 1,
