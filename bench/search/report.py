@@ -7,6 +7,7 @@ import statistics
 NEAR = 0.95  # of the final best
 BATCH = 8    # proposals whose predicted scores can be compared
 APART = 1.05  # times of a pair that the cost model should rank
+QUIET = 0.02  # a timing that other work of the run did not disturb
 SAME = 1.01   # two runs find the same where their best times differ by less
 
 
@@ -23,6 +24,12 @@ def pair_accuracy(trials):
     return round(right / pairs, 3) if pairs else None
 
 
+def beside_quiet(trials):
+    """Of each record that was confirmed: its time as a trial, between builds and searching, over that of the
+    confirmation, when nothing else of the run was left."""
+    return [round(t["median_ns"] / t["confirmed_ns"], 4) for t in trials if t["median_ns"] and t["confirmed_ns"]]
+
+
 def facts_of(summary, trials):
     """Of `hone tune --json` and the rows of v_trials. Shares are of the wall time; builds add up over builders."""
     elapsed = summary["elapsed_seconds"]
@@ -36,6 +43,7 @@ def facts_of(summary, trials):
             "best_sketch": min((t for t in trials if t["median_ns"]), key=lambda t: t["median_ns"],
                                default={"sketch": None})["sketch"],
             "converged": summary["converged"], "used_up": summary["used_up"],
+            "beside_quiet": beside_quiet(trials),
             "ranked_before": pair_accuracy(trials)}
 
 
@@ -171,6 +179,16 @@ def of_replay(rows, cpu, commit):
             for row in rows if (row["cpu"], row["commit"]) == (cpu, commit)]
 
 
+def of_quiet(rows):
+    """How far other work of the run is from its timings."""
+    ratios_of = [ratio for row in rows for ratio in row["tune"].get("beside_quiet", [])]
+    if not ratios_of:
+        return []
+    near = sum(abs(ratio - 1) <= QUIET for ratio in ratios_of)
+    return [f"timings within a run over those of the quiet confirmation, median: {statistics.median(ratios_of):.3f}; "
+            f"{near} of {len(ratios_of)} within {100 * QUIET:.0f} %"]
+
+
 def of_group(rows):
     others = of_works(rows, lambda row: best_other(row)[0] if best_other(row) else None)
     tvm_time = of_works(rows, time_to_tvm)
@@ -189,7 +207,7 @@ def of_group(rows):
     text.append(f"trials per second, median: {statistics.median(row['tune']['per_second'] for row in rows):.1f}")
     text.append("shares of the wall time, median: "
                 + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()))
-    text += of_random(rows) + of_ranking(rows)
+    text += of_quiet(rows) + of_random(rows) + of_ranking(rows)
     if in_batches:
         text.append("pairs of a batch ranked rightly beforehand, by what was known then, mean: "
                     f"{statistics.fmean(in_batches.values()):.2f}")

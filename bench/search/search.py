@@ -111,8 +111,8 @@ def searched(given, work, cell):
     """Path of program (.py) and records (.db) without ending, and what is known of the run."""
     path = f"{base_of(given, cell)}.{cell['trials']}.{cell['variants']}.{cell['seed']}"
     summary = tuned(given, work, cell, path, "--trials", str(cell["trials"]), "--seed", str(cell["seed"]))
-    trials = asked(given, path, "SELECT proposal, sketch, outcome, median_ns, predicted_score, program_hash "
-                                "FROM v_trials")
+    trials = asked(given, path, "SELECT proposal, sketch, outcome, median_ns, confirmed_ns, predicted_score, "
+                                "program_hash FROM v_trials")
     curve = asked(given, path, "SELECT trial_number AS trial, best_so_far_ns AS ns, elapsed_s AS s FROM v_curve "
                                "ORDER BY trial_number")
     return path, dict(report.facts_of(summary, trials), curve=report.steps_of(curve))
