@@ -3,7 +3,7 @@
  * series (onnx_series.c). */
 #include <string.h>
 
-#include "graph/frontend/onnx_flow.h"
+#include "graph/frontend/onnx_turns.h"
 
 static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg *items,
                                  hone_garg *out) {
@@ -246,9 +246,52 @@ static hone_status inputs_of_item(const onnx_reader *r, const hone_garg *all, ui
     return HONE_OK;
 }
 
+/* An input as a tensor whose dimension 0 goes over the items: those of a series, or the same for
+ * each of `length` items. */
+static hone_status whole_of(onnx_reader *r, const hone_expr *length, hone_garg *io) {
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK + 1];
+    hone_garg args[2];
+    if (onnx_is_series(io)) {
+        *io = io->u.items[0];
+        return HONE_OK;
+    }
+    if (io->kind == HONE_GARG_TUPLE)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "strings, or a sequence of known length, beside one of open length");
+    HONE_TRY(onnx_as_tensor(r, io));
+    HONE_TRY(onnx_info(r, io, &info));
+    if (info->rank == HONE_MAX_RANK)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a tensor of %d dimensions", (int)info->rank);
+    shape[0] = length;
+    memcpy(shape + 1, info->shape, (size_t)info->rank * sizeof *shape);
+    args[0] = *io;
+    HONE_TRY(onnx_make_ints(r, (uint32_t)info->rank + 1, shape, 1, &args[1]));
+    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io);
+}
+
+/* Of a sequence whose length comes later: a Scan over its items. */
+static hone_status map_series(onnx_reader *r, hone_garg *out) {
+    onnx_turns t = {.is_scan = true, .known = -1, .condition = {.kind = HONE_GARG_NONE}};
+    t.whole_count = r->input_count;
+    if (t.whole_count > ONNX_MAX_OUTPUTS)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d inputs", (int)ONNX_MAX_OUTPUTS);
+    HONE_TRY(onnx_series_length(r, &r->inputs[0], &t.limit));
+    HONE_TRY(onnx_begin_turns(r, &t, 0));
+    for (uint32_t w = 0; w < t.whole_count; w++) {
+        HONE_TRY(whole_of(r, t.limit.u.expr, &t.wholes[w]));
+        if (w) HONE_TRY(onnx_unify_dims(r, &t.wholes[0], 0, &t.wholes[w], 0));
+    }
+    HONE_TRY(onnx_run_turns(r, &t));
+    for (uint32_t k = 0; k < r->output_count; k++)
+        HONE_TRY(onnx_make_series(r, t.results[k], &out[k]));
+    return HONE_OK;
+}
+
 static hone_status convert_map(onnx_reader *r, hone_garg *out) {
     const Onnx__GraphProto *body;
     const hone_garg *first;
+    if (onnx_is_series(&r->inputs[0])) return map_series(r, out);
     HONE_TRY(sequence_of(r, &first));
     HONE_TRY(onnx_attr_graph(r, "body", &body));
     uint32_t count = r->input_count, items = first->count;

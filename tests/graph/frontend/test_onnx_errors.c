@@ -240,6 +240,12 @@ static const struct row {
      "input x i64 2\nnode TfIdfVectorizer x -> y mode='TF' min_gram_length=1 max_gram_length=1 "
      "ngram_counts=[0] ngram_indexes=[0] pool_strings=['a']\noutput y",
      "the pool is of another type than the input", HONE_CODE_TYPE},
+    {"SequenceMap of sequences of open and of known length",
+     "opset 17\ninput x f32 n,2\ninput z f32 2,2\nnode SplitToSequence x -> s\n"
+     "node SplitToSequence z -> p\nbody\ninput q f32 1,2\n"
+     "input v f32 1,2\nnode Add q,v -> r\noutput r f32 1,2\nend\nnode SequenceMap s,p -> t\n"
+     "node ConcatFromSequence t -> y axis=0\noutput y",
+     "a sequence of known length, beside one of open length", HONE_CODE_UNSUPPORTED},
     {"words that have to look ahead",
      "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='a+(-a+)*' pad_value='' mark=0 "
      "mincharnum=1\noutput y",

@@ -359,6 +359,19 @@ static const value_row rows[] = {
     ROW("Expand to a size of data that is 1", EXPANDED("1,1,N"), "1,5", "1,5"),
     ROW("Expand to a size of data beside another", EXPANDED("1,1,N"), "3,5", "!3"),
     ROW("Expand to a size of data beside one that is 1", EXPANDED("1,N"), "7", "!7"),
+    ROW("SequenceMap of a length that comes later, and a tensor for all items",
+        "opset 17\ninput x f32 1,1,n\nconst w f32 1,1 = 10\n"
+        "node SplitToSequence x -> s axis=2 keepdims=0\nbody\n"
+        "input q f32 1,1\ninput v f32 1,1\nnode Mul q,v -> r\noutput r f32 1,1\nend\n"
+        "node SequenceMap s,w -> t\nnode ConcatFromSequence t -> y axis=0",
+        "3,4", "30,40"),
+    ROW("and of two sequences",
+        "opset 17\ninput x f32 1,1,n\nnode SplitToSequence x -> s axis=2 keepdims=0\n"
+        "node Neg x -> z\nnode SplitToSequence z -> p axis=2 keepdims=0\n"
+        "body\ninput q f32 1,1\ninput v f32 1,1\n"
+        "node Mul q,v -> a\nnode Sub q,v -> b\noutput a f32 1,1\noutput b f32 1,1\nend\n"
+        "node SequenceMap s,p -> t,u\nnode ConcatFromSequence u -> y axis=0",
+        "3,4", "6,8"),
     ROW("Tile by data", "opset 13\ninput x i64 2\nconst d i64 1,2 = 1,2\nnode Tile d,x -> y", "2,1",
         "1,2,1,2"),
     ROW("ConstantOfShape by data", "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,3",
