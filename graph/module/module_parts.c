@@ -180,7 +180,7 @@ hone_status hone_module_keep(hone_module *module, const char *name) {
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (is_needed[i]) module->members[count++] = module->members[i];
     }
-    module->member_count = count;
+    hone_module_cut(module, count);
     return HONE_OK;
 }
 
@@ -192,7 +192,7 @@ void hone_module_drop(hone_module *module, const char *const *names, size_t coun
             is_named |= strcmp(names[n], module->members[i].name) == 0;
         if (!is_named) module->members[kept++] = module->members[i];
     }
-    module->member_count = kept;
+    hone_module_cut(module, kept);
 }
 
 static hone_status merge(hone_module *module, hone_module *with, hone_module *to) {

@@ -1,7 +1,6 @@
 /* graph/module/rewrite.c - copies a graph function binding by binding, as its user says. */
 #include "graph/module/rewrite.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ops/graph_op.h"
@@ -337,24 +336,10 @@ hone_status hone_rewrite_module(hone_module *module, hone_rewrite_fn fn, void *c
     return HONE_OK;
 }
 
-/* The number behind a stem: 0 for the stem alone, -1 when the name is another one. */
-static long number_behind(const char *name, const char *stem, size_t length) {
-    if (strncmp(name, stem, length) != 0) return -1;
-    if (!name[length]) return 0;
-    char *end;
-    long number = strtol(name + length, &end, 10);
-    return *end || name[length] < '1' || name[length] > '9' ? -1 : number;
-}
-
 hone_status hone_module_fresh_name(const hone_module *module, const char *stem,
                                    const char **out_name) {
-    long last = -1;
-    size_t length = strlen(stem);
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        long number = number_behind(module->members[i].name, stem, length);
-        if (number > last) last = number;
-    }
+    int64_t last = hone_module_last_number(module, stem);
     *out_name = last < 0 ? hone_arena_strdup(module->arena, stem)
-                         : hone_arena_printf(module->arena, "%s%ld", stem, last + 1);
+                         : hone_arena_printf(module->arena, "%s%lld", stem, (long long)last + 1);
     return *out_name ? HONE_OK : HONE_NO_MEMORY("graph");
 }

@@ -225,7 +225,7 @@ static void drop_private(hone_module *module) {
         if (is_private && !hone_module_calls(module, member->name)) continue;
         module->members[count++] = *member;
     }
-    module->member_count = count;
+    hone_module_cut(module, count);
 }
 
 /* ---- the pass ---- */

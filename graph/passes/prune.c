@@ -38,7 +38,7 @@ static void prune_kernels(hone_module *module) {
         if (member->kind == HONE_MEMBER_FUNC && !is_called(module, member->name)) continue;
         module->members[count++] = *member;
     }
-    module->member_count = count;
+    hone_module_cut(module, count);
 }
 
 /* ---- constants ---- */

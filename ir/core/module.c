@@ -51,6 +51,8 @@ void hone_module_release(hone_module *module) {
     for (uint32_t i = 0; i < module->constant_count; i++) {
         hone_tensor_destroy(module->constants[i]);
     }
+    hone_strmap_deinit(&module->index);
+    hone_strmap_deinit(&module->stems);
     hone_arena_destroy(module->arena);
     hone_free(module->shared);
     hone_free(module);
@@ -73,6 +75,77 @@ hone_status hone_module_borrow(hone_module *module, hone_module *other) {
     return HONE_OK;
 }
 
+/* ---- names ---- */
+
+enum { FEW = 16, MOST_DIGITS = 9 }; /* few members are looked through */
+
+static bool is_indexed(const hone_module *module) {
+    return hone_strmap_count(&module->index) == module->member_count;
+}
+
+/* The number behind a stem: 0 for the stem alone, -1 when the name is another one. */
+static int64_t number_behind(const char *name, const char *stem, size_t length) {
+    int64_t number = 0;
+    if (strncmp(name, stem, length) != 0) return -1;
+    const char *digits = name + length;
+    if (*digits == '0' || strlen(digits) > MOST_DIGITS) return -1;
+    for (; *digits >= '0' && *digits <= '9'; digits++)
+        number = number * 10 + (*digits - '0');
+    return *digits ? -1 : number;
+}
+
+/* Of "add12" what "add12", "add1" and "add" end with. */
+static bool note_stems(hone_strmap *stems, const char *name) {
+    char stem[256];
+    size_t length = strlen(name), least = length > MOST_DIGITS ? length - MOST_DIGITS : 0;
+    if (length >= sizeof stem) return false;
+    for (size_t end = length + 1; end-- > least;) {
+        if (end < length && (name[end] < '0' || name[end] > '9')) break;
+        int64_t number = number_behind(name, name, end);
+        uint64_t before;
+        memcpy(stem, name, end);
+        stem[end] = '\0';
+        if (number < 0) continue;
+        bool is_larger = !hone_strmap_find(stems, stem, &before) || before < (uint64_t)number;
+        if (is_larger && !hone_strmap_put(stems, stem, (uint64_t)number)) return false;
+    }
+    return true;
+}
+
+static bool index_member(hone_module *module, uint32_t at) {
+    const char *name = module->members[at].name;
+    return hone_strmap_put(&module->index, name, at) && note_stems(&module->stems, name);
+}
+
+/* Without memory for it, or with names that are too long, there is none. */
+static void index_all(hone_module *module) {
+    bool is_made = module->member_count > FEW;
+    hone_strmap_clear(&module->index);
+    hone_strmap_clear(&module->stems);
+    for (uint32_t i = 0; i < module->member_count && is_made; i++)
+        is_made = index_member(module, i);
+    if (!is_made) hone_strmap_clear(&module->index);
+}
+
+void hone_module_cut(hone_module *module, uint32_t count) {
+    assert(!module->is_frozen && count <= module->member_count);
+    module->member_count = count;
+    index_all(module);
+}
+
+int64_t hone_module_last_number(const hone_module *module, const char *stem) {
+    int64_t last = -1;
+    uint64_t found;
+    if (module->member_count && is_indexed(module))
+        return hone_strmap_find(&module->stems, stem, &found) ? (int64_t)found : -1;
+    size_t length = strlen(stem);
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        int64_t number = number_behind(module->members[i].name, stem, length);
+        if (number > last) last = number;
+    }
+    return last;
+}
+
 static hone_status add_member(hone_module *module, hone_member member) {
     assert(!module->is_frozen);
     if (hone_module_find(module, member.name)) {
@@ -82,7 +155,13 @@ static hone_status add_member(hone_module *module, hone_member member) {
                    module->member_count, sizeof *module->members)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
     }
+    bool was_indexed = is_indexed(module);
     module->members[module->member_count++] = member;
+    bool is_next = was_indexed && module->member_count > FEW + 1;
+    if (is_next && !index_member(module, module->member_count - 1))
+        hone_strmap_clear(&module->index);
+    else if (!is_next && module->member_count == FEW + 1)
+        index_all(module);
     return HONE_OK;
 }
 
@@ -121,6 +200,9 @@ bool hone_module_has_graph(const hone_module *module) {
 }
 
 const hone_member *hone_module_find(const hone_module *module, const char *name) {
+    uint64_t at;
+    if (module->member_count && is_indexed(module))
+        return hone_strmap_find(&module->index, name, &at) ? &module->members[at] : NULL;
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (strcmp(module->members[i].name, name) == 0) return &module->members[i];
     }

@@ -9,6 +9,7 @@
 
 #include "ir/core/func.h"
 #include "ir/core/graph_func.h"
+#include "support/data/map.h"
 #include "support/data/tensor.h"
 
 typedef enum hone_member_kind {
@@ -29,6 +30,8 @@ struct hone_module {
     hone_arena *arena;
     hone_member *members; /* in the order of the text */
     uint32_t member_count, member_capacity;
+    hone_strmap index; /* of many members: name → place; empty: they are looked through */
+    hone_strmap stems; /* of as many: name without its last digits → the largest such number */
     hone_attrs attrs;
     hone_tensor **constants; /* owned; index = what HONE_GARG_CONSTANT holds; NULL in outlines */
     uint32_t constant_count, constant_capacity;
@@ -55,7 +58,13 @@ HONE_NODISCARD hone_status hone_module_add_extern(hone_module *module, const cha
 /* Adds a constant and takes the tensor; out_index: what HONE_GARG_CONSTANT holds. */
 HONE_NODISCARD hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
                                                     uint32_t *out_index);
-const hone_member *hone_module_find(const hone_module *module, const char *name); /* or NULL */
+/* The member of that name, or NULL. */
+const hone_member *hone_module_find(const hone_module *module, const char *name);
+/* Drops the members behind the first `count`, to which the caller has moved those that stay. */
+void hone_module_cut(hone_module *module, uint32_t count);
+/* The largest number that stands behind the stem in the name of a member: 0 for the stem alone, -1
+ * when there is none. */
+int64_t hone_module_last_number(const hone_module *module, const char *stem);
 /* One of its members is a graph program. */
 bool hone_module_has_graph(const hone_module *module);
 /* The tensor program that a call by this name reaches: the one of that name, or, where no member
