@@ -15,19 +15,15 @@ static int64_t round_up(int64_t bytes, int64_t align) {
     return (bytes + align - 1) / align * align;
 }
 
-static bool is_live_together(const plan_storage *a, const plan_storage *b) {
-    return a->first <= b->last && b->first <= a->last;
-}
-
 static int compare_size(const void *a, const void *b) {
     const plan_storage *x = *(plan_storage *const *)a, *y = *(plan_storage *const *)b;
     if (x->bytes->u.i != y->bytes->u.i) return x->bytes->u.i < y->bytes->u.i ? 1 : -1;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* What is placed, by parts of the time: each storage stands in all that it lives in, so that one is
- * compared with few others. */
-enum { PART = 16 }; /* steps */
+/* What is placed, so that one storage is compared with few others. Those that live with it are
+ * those that live at its first step, and those that begin later: each stands at the step where it
+ * begins, and at the nodes of a binary tree over the steps that make up its life. */
 
 typedef struct entry {
     const plan_storage *storage;
@@ -41,7 +37,9 @@ typedef struct occupied {
 typedef struct timeline {
     hone_arena *arena;
     int64_t align;
-    entry **parts;
+    uint32_t steps; /* a power of two */
+    entry **nodes;  /* by node: 1 is the root, `steps` the first step */
+    entry **begins; /* by step */
     occupied *room; /* for as many as there are storages */
 } timeline;
 
@@ -52,17 +50,29 @@ static hone_status timeline_init(timeline *t, hone_arena *arena, plan_storage *c
         last = items[i]->last > last ? items[i]->last : last;
     t->arena = arena;
     t->align = align;
-    t->parts = hone_arena_zalloc(arena, ((size_t)last / PART + 1) * sizeof *t->parts);
+    for (t->steps = 1; t->steps <= last;)
+        t->steps *= 2;
+    t->nodes = hone_arena_zalloc(arena, 2 * (size_t)t->steps * sizeof *t->nodes);
+    t->begins = hone_arena_zalloc(arena, (size_t)t->steps * sizeof *t->begins);
     t->room = hone_arena_alloc(arena, ((size_t)count + 1) * sizeof *t->room);
-    return t->parts && t->room ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+    return t->nodes && t->begins && t->room ? HONE_OK
+                                            : HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+}
+
+static hone_status put(timeline *t, entry **list, const plan_storage *s) {
+    entry *made = hone_arena_alloc(t->arena, sizeof *made);
+    if (!made) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+    *made = (entry){s, *list};
+    *list = made;
+    return HONE_OK;
 }
 
 static hone_status timeline_add(timeline *t, const plan_storage *s) {
-    for (uint32_t part = s->first / PART; part <= s->last / PART; part++) {
-        entry *made = hone_arena_alloc(t->arena, sizeof *made);
-        if (!made) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-        *made = (entry){s, t->parts[part]};
-        t->parts[part] = made;
+    uint32_t low = s->first + t->steps, high = s->last + t->steps + 1;
+    HONE_TRY(put(t, &t->begins[s->first], s));
+    for (; low < high; low /= 2, high /= 2) {
+        if (low % 2) HONE_TRY(put(t, &t->nodes[low++], s));
+        if (high % 2) HONE_TRY(put(t, &t->nodes[--high], s));
     }
     return HONE_OK;
 }
@@ -72,18 +82,21 @@ static int compare_begin(const void *a, const void *b) {
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Where those lie that live at the same time; each once: in the first part that both live in. */
+static void occupy(const timeline *t, const entry *list, uint32_t *io_count) {
+    for (const entry *e = list; e; e = e->next) {
+        int64_t begin = e->storage->offset->u.i;
+        t->room[(*io_count)++] =
+            (occupied){begin, begin + round_up(e->storage->bytes->u.i, t->align)};
+    }
+}
+
+/* Where those lie that live at the same time, each once. */
 static uint32_t find_occupied(const timeline *t, const plan_storage *s) {
     uint32_t count = 0;
-    for (uint32_t part = s->first / PART; part <= s->last / PART; part++) {
-        for (const entry *e = t->parts[part]; e; e = e->next) {
-            const plan_storage *other = e->storage;
-            uint32_t from = other->first > s->first ? other->first : s->first;
-            if (!is_live_together(other, s) || from / PART != part) continue;
-            int64_t begin = other->offset->u.i;
-            t->room[count++] = (occupied){begin, begin + round_up(other->bytes->u.i, t->align)};
-        }
-    }
+    for (uint32_t node = s->first + t->steps; node; node /= 2)
+        occupy(t, t->nodes[node], &count);
+    for (uint32_t step = s->first + 1; step <= s->last; step++)
+        occupy(t, t->begins[step], &count);
     return count;
 }
 
