@@ -155,6 +155,10 @@ static hone_status check_arity(const onnx_reader *r, const onnx_converter *row) 
     for (uint32_t i = 0; i < row->least_inputs; i++) {
         if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
     }
+    if (row->most_outputs == ONNX_MAX_OUTPUTS && r->node->n_output > ONNX_MAX_OUTPUTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%zu outputs, at most %d", r->node->n_output,
+                          ONNX_MAX_OUTPUTS);
+    }
     if (r->output_count < 1) return HONE_ERROR(HONE_CODE_INVALID, "the first output has no name");
     return HONE_OK;
 }
