@@ -47,14 +47,14 @@ static bool calls_others(const hone_module *module, const hone_graph_func *graph
 }
 
 /* Of the same shape, as far as anything is known of it. */
-static bool is_same_shape(const hone_sinfo *a, const hone_sinfo *b) {
+static bool is_same_shape(hone_arena *arena, const hone_sinfo *a, const hone_sinfo *b) {
     if (!a || !b || a->kind != b->kind || a->field_count != b->field_count) return false;
     for (uint32_t i = 0; i < a->field_count; i++) {
-        if (!is_same_shape(a->fields[i], b->fields[i])) return false;
+        if (!is_same_shape(arena, a->fields[i], b->fields[i])) return false;
     }
     if (a->rank != b->rank || !a->shape != !b->shape) return false;
     for (int32_t d = 0; a->shape && d < a->rank; d++) {
-        if (!hone_extent_same(a->shape[d], b->shape[d])) return false;
+        if (!hone_extent_equals(arena, a->shape[d], b->shape[d])) return false;
     }
     return true;
 }
@@ -80,9 +80,12 @@ static hone_status find_sizes(const hone_module *module, const hone_graph_func *
     for (uint32_t i = 0; from->var_count && i < from->param_count; i++) {
         const hone_sinfo *arg = hone_garg_sinfo(module, to, &in->call->args[i], to->arena);
         hone_sinfo_bind_sizes(from->values[i].sinfo, arg, in->sizes);
+    }
+    for (uint32_t i = 0; from->var_count && i < from->param_count; i++) {
+        const hone_sinfo *arg = hone_garg_sinfo(module, to, &in->call->args[i], to->arena);
         const hone_sinfo *param =
             hone_sinfo_in_terms_of(&in->ir, from->values[i].sinfo, in->sizes, from->var_count);
-        *out_found &= is_same_shape(param, arg);
+        *out_found &= is_same_shape(to->arena, param, arg);
     }
     for (uint32_t v = 0; v < from->var_count; v++)
         *out_found &= in->sizes[v] != NULL;
