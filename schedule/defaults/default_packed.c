@@ -46,6 +46,9 @@ static const double SCATTERED = 9;
 /* What a vector from the second cache takes, which is asked for ahead. */
 static const double STREAMED = 0.75;
 
+/* What it takes to load a number as an operand of the only product that it is for. */
+static const double OPERAND = 0.6;
+
 /* What a vector takes that is half empty, beside a whole one: it is one of half the width. */
 static const double HALF_EMPTY = 0.45;
 
@@ -277,6 +280,15 @@ static bool shares_sets(const hone_packed *p) {
            stride * (p->f.element_bits / 8) % SET_STRIDE == 0;
 }
 
+/* A number that one product alone takes is an operand of it in memory, where CPUs have such: less
+ * than a load of its own. */
+static double turned_time(const hone_default_nest *n, const way *w) {
+    bool has_operands = n->limits->vector_registers >= MANY_REGISTERS &&
+                        w->p.columns >= extent_of(&w->p, (int32_t)w->p.column) && w->p.vectors == 1;
+    double rows = (double)(extent_of(&w->p, w->p.outer_row) * extent_of(&w->p, (int32_t)w->p.row));
+    return has_operands ? w->time - (1 - OPERAND) * rows : w->time;
+}
+
 /* Filters that come with each call: beside vectors along rows of the image, the last of which may
  * be half empty. Where no lanes are saved, a copy only serves the cache. */
 static bool pays_to_turn(const hone_default_nest *n, const way *w) {
@@ -290,14 +302,14 @@ static bool pays_to_turn(const hone_default_nest *n, const way *w) {
     if (!saves_lanes && !shares_sets(p)) return false;
     double copying = copying_time(n, p) * (is_stream(p) ? 1 : SCATTERED), plain = plain_time(n, p);
     if (is_half) plain *= ((double)full + HALF_EMPTY) / (double)(full + 1);
-    return (w->time + copying) * WORTH_A_COPY < plain;
+    return (turned_time(n, w) + copying) * WORTH_A_COPY < plain;
 }
 
 static bool pays(const hone_default_nest *n, const way *w) {
     if (w->p.together > 1) return true;
     bool is_constant = reads_constant(n, &w->p);
     if (w->p.is_turned && !is_constant) return pays_to_turn(n, w);
-    if (w->p.is_turned) return w->time < plain_time(n, &w->p);
+    if (w->p.is_turned) return turned_time(n, w) < plain_time(n, &w->p);
     if (hone_packed_is_narrow(&w->p, w->p.read) && lies_along_columns(&w->p))
         return has_rows(&w->p, is_constant ? FEW_ROWS : ROWS_TO_WIDEN);
     if (is_constant || lies_along_columns(&w->p)) return true; /* the latter is far */
