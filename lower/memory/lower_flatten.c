@@ -117,6 +117,7 @@ static hone_buffer add_view(flattening *f, hone_buffer id) {
     view.shape = shape;
     view.strides = NULL;
     view.elem_offset = NULL;
+    view.offset_factor = 0;
     view.separator_count = 0;
     view.separators = NULL;
     view.matched_handle = HONE_NO_ID;
@@ -212,6 +213,7 @@ static void straighten_allocations(flattening *f) {
         info->shape = view->shape;
         info->strides = NULL;
         info->elem_offset = NULL;
+        info->offset_factor = 0;
         info->separator_count = 0;
     }
 }
