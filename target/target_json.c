@@ -47,6 +47,7 @@ static hone_status read_members(const hone_json *object, hone_status (*begin)(vo
     while (hone_json_next(object, &cursor, &key, &value)) {
         if (strcmp(key, "kind") == 0 || strcmp(key, "tag") == 0) continue;
         if (strcmp(key, "host") == 0 || strcmp(key, "keys") == 0) continue; /* TVM's */
+        if (strncmp(key, "feature.", 8) == 0) continue; /* what TVM derived from the others */
         hone_str text = {0};
         hone_status st = value_text(key, value, &text);
         if (!st) st = hone_str_check(&text);

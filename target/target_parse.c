@@ -65,6 +65,12 @@ static const struct option {
     IGNORED("mfloat-abi"),
     IGNORED("mabi"),
     IGNORED("host"),
+    IGNORED("from-device"),
+    IGNORED("target-device-type"),
+    IGNORED("max-function-args"),
+    IGNORED("image-base-address-alignment"),
+    IGNORED("texture-depth-limit"),
+    IGNORED("texture-spatial-limit"),
 };
 
 enum { MOST_GIVEN = HONE_COUNT(options) };
