@@ -133,13 +133,14 @@ static void note_open(int64_t *out, uint32_t *io_count, const hone_expr *open_on
     if (extent > 1) out[(*io_count)++] = extent;
 }
 
-/* What stands in bound for the open extents of loops, and of dimensions, over which loops will go;
- * 0 ends them. */
-static const int64_t *list_open_extents(parts *p, const hone_func *open_one,
-                                        const hone_func *bound) {
-    size_t most = open_one->node_count + (size_t)open_one->buffer_count * HONE_MAX_RANK + 1;
+/* What stands in bound for the open extents of loops, and of dimensions, over which loops will go,
+ * behind the number that stands for a size; 0 ends them. */
+static const int64_t *list_open_extents(parts *p, const hone_func *open_one, const hone_func *bound,
+                                        int64_t number) {
+    size_t most = open_one->node_count + (size_t)open_one->buffer_count * HONE_MAX_RANK + 2;
     int64_t *out = hone_arena_zalloc(p->arena, most * sizeof *out);
     uint32_t count = 0;
+    if (out) out[count++] = number;
     for (uint32_t n = 0; out && n < open_one->node_count && n < bound->node_count; n++) {
         const hone_node *a = &open_one->nodes[n], *b = &bound->nodes[n];
         if (a->kind == HONE_NODE_FOR && b->kind == HONE_NODE_FOR)
@@ -166,7 +167,8 @@ static hone_status schedule_as(parts *p, const part_kernel *k, stand_in as,
     const int64_t *extents = NULL;
     hone_schedule *sch;
     HONE_TRY(bind_all(p, func, as.number, &bound));
-    if (as.is_told && !(extents = list_open_extents(p, func, bound))) return parts_no_memory();
+    if (as.is_told && !(extents = list_open_extents(p, func, bound, as.number)))
+        return parts_no_memory();
     HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_open_schedule(sch, &p->options->target, k->constants, extents);
     if (!st && as.number > 1 && fills_by_chance(&sch->trace, func, bound))

@@ -15,7 +15,8 @@ typedef struct hone_default_limits {
                             computed of such alone is computed once, before the first call */
     bool are_sizes_open; /* sizes stand for others, so that steps have to be legal for these, too */
     const int64_t *open_extents; /* of loops that stand for others, so that no tile is made to fill
-                                    them; 0 ends; NULL: it is not said which */
+                                    them, the first one that of a size by itself; 0 ends; NULL: it
+                                    is not said which */
 } hone_default_limits;
 
 /* Schedules a program that was just reset; blocks that it cannot improve stay as they are. A step

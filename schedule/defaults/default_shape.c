@@ -48,10 +48,42 @@ hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, ho
     return HONE_OK;
 }
 
+static bool is_output(const hone_func *func, hone_buffer buffer) {
+    for (uint32_t i = 0; i < func->param_count; i++)
+        if (func->params[i].buffer == buffer) return true;
+    return false;
+}
+
+/* Whether a loop of open extent and the one around it are one, where its extent is a size by
+ * itself. Not of what others read: that all of it is written could not be shown. */
+static bool joins_open(const hone_default_shape *s, uint32_t outer) {
+    hone_schedule *sch = s->n->sch;
+    hone_node_id nodes[3];
+    const hone_rv rvs[] = {s->n->block, s->loops[outer], s->loops[outer + 1]};
+    if (s->extents[outer + 1] != s->n->limits->open_extents[0]) return false;
+    for (uint32_t i = 0; i < 3; i++) {
+        hone_status st =
+            rvs[i] == HONE_NO_ID ? HONE_OK : hone_schedule_node(sch, rvs[i], &nodes[i]);
+        if (st || rvs[i] == HONE_NO_ID) {
+            hone_status_free(st);
+            return false;
+        }
+    }
+    const hone_block *block = hone_func_node(sch->func, nodes[0])->u.block.block;
+    return is_output(sch->func, block->writes[0].buffer) &&
+           sch_is_open_pair(sch, nodes[0], nodes[1], nodes[2]);
+}
+
+/* Also what was joined of such. */
+static bool is_of_open(const hone_default_shape *s, int64_t extent) {
+    const int64_t *open = s->n->limits->open_extents;
+    return hone_default_is_open(s->n->limits, extent) || (open && *open && extent % *open == 0);
+}
+
 bool hone_default_may_join(const hone_default_shape *s, uint32_t outer) {
     if (s->extents[outer] == 1 || s->extents[outer + 1] == 1) return true;
     if (s->extents[outer] > INT32_MAX / s->extents[outer + 1]) return false;
-    if (hone_default_is_open(s->n->limits, s->extents[outer + 1])) return false;
+    if (is_of_open(s, s->extents[outer + 1]) && !joins_open(s, outer)) return false;
     for (uint32_t a = 0; a < s->access_count; a++) {
         if (s->strides[outer][a] != s->extents[outer + 1] * s->strides[outer + 1][a]) return false;
     }
