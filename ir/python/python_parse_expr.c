@@ -360,8 +360,12 @@ static py_op op_at_level(const py_parser *p, size_t level) {
     return PY_NO_OP;
 }
 
+/* a + b + … of more would be an expression so deep that whoever walks it runs out of stack. */
+enum { MOST_OPERATORS = 5000 };
+
 static hone_status parse_level(py_parser *p, size_t level, const py_node **out) {
     py_node *node;
+    uint32_t operators = 0;
     py_nodes items = {0};
     if (level == LEVEL_COUNT) return parse_unary(p, out);
     HONE_TRY(parse_level(p, level + 1, out));
@@ -370,6 +374,7 @@ static hone_status parse_level(py_parser *p, size_t level, const py_node **out) 
     HONE_TRY(py_begin_at(p, PY_BINARY, *out, &node));
     HONE_TRY(py_push(p, &items, *out));
     for (; op != PY_NO_OP; op = op_at_level(p, level)) {
+        if (++operators > MOST_OPERATORS) return py_fail_here(p, "this expression is too long");
         HONE_TRY(take_operator(p, op, 1, &items));
         HONE_TRY(parse_level(p, level + 1, out));
         HONE_TRY(py_push(p, &items, *out));
