@@ -88,6 +88,11 @@ static const value_row rows[] = {
         "max_skip_count=1 ngram_counts=[0,2] ngram_indexes=[0,1,2,0] "
         "pool_strings=['a','b','b','a','a','a'] weights=[1.0,2.0,4.0,1.0]",
         "1,2", "3,2,4,1,2,4"),
+    ROW("of which several count for one",
+        "input x i64 5\nnode TfIdfVectorizer x -> y mode='TF' min_gram_length=1 "
+        "max_gram_length=2 ngram_counts=[0,3] ngram_indexes=[0,0,2,1,1] "
+        "pool_int64s=[3,5,7,3,5,5,3]",
+        "3,5,3,7,7", "3,2,2"),
     ROW("of numbers that all are taken",
         "input x i64 n\nconst k i64 5 = 3,1,2,3,1\nnode Concat x,k -> t axis=0\n"
         "node TfIdfVectorizer t -> y mode='TF' min_gram_length=2 max_gram_length=2 "
