@@ -19,7 +19,10 @@
 enum {
     MIN_WORK = 128,      /* of registers stored below the root, beside which a choice is nothing */
     MAX_WORK = 1 << 20,  /* counted no further */
-    MAX_VALUES = 1 << 20 /* of the sum */
+    MAX_TERMS = 3,       /* of a sum whose values are told apart, */
+    MAX_TRIED = 128,     /* and values of one */
+    MAX_PARTIAL = 5,     /* values for which a condition holds in a part of the tile */
+    MAX_VALUES = 1 << 16 /* of the sum */
 };
 
 hone_node_id lower_serial_around(const hone_func *func, hone_node_id loop) {
@@ -57,15 +60,16 @@ static int64_t work_below(const lower_conditions *c, hone_node_id id) {
 /* ---- the sum that a condition goes by ---- */
 
 typedef struct sum {
-    hone_linear terms; /* of loops around the root, no constant; the first coefficient is above 0 */
-    int64_t sign;      /* the gap is sign * terms + what varies below the root */
+    hone_linear terms; /* of loops around the root, no constant; the first coefficient is above 0,
+                        * nothing divides all of them */
+    int64_t scale;     /* the gap is scale * terms + what varies below the root */
     bool is_fixed;     /* nothing does */
 } sum;
 
 static bool find_sum(lower_scope *scope, const hone_expr *gap, sum *out) {
     hone_linear all;
     if (!gap || !hone_linear_of(&scope->arith, gap, &all)) return false;
-    *out = (sum){.sign = 1, .is_fixed = true};
+    *out = (sum){.scale = 0, .is_fixed = true};
     out->terms.terms = hone_arena_alloc(scope->arith.ir.arena, (all.count + 1) * sizeof *all.terms);
     if (!out->terms.terms) return false;
     for (uint32_t i = 0; i < all.count; i++) {
@@ -76,11 +80,14 @@ static bool find_sum(lower_scope *scope, const hone_expr *gap, sum *out) {
             out->is_fixed = false;
             continue;
         }
-        if (out->terms.count == 0) out->sign = t.coeff < 0 ? -1 : 1;
-        t.coeff *= out->sign;
+        out->scale = hone_gcd(out->scale, t.coeff);
         out->terms.terms[out->terms.count++] = t;
     }
-    return out->terms.count >= 2; /* of one loop: lower_partition cuts that */
+    if (out->terms.count < 2) return false; /* of one loop: lower_partition cuts that */
+    if (out->terms.terms[0].coeff < 0) out->scale = -out->scale;
+    for (uint32_t i = 0; i < out->terms.count; i++)
+        out->terms.terms[i].coeff /= out->scale;
+    return true;
 }
 
 static bool same_sum(const sum *a, const sum *b) {
@@ -127,13 +134,56 @@ static bool take_group(lower_border *b, lower_conditions *c, hone_node_id tile) 
         if (b->count == 0) first = other;
         if (!same_sum(&first, &other)) continue;
         b->is_fixed = (b->count == 0 || b->is_fixed) && other.is_fixed;
-        b->signs[b->count] = other.sign;
+        b->scales[b->count] = other.scale;
         b->gaps[b->count] = gap;
         b->conditions[b->count++] = c->conditions[i];
     }
     if (b->count == 0) return false;
     b->sum = hone_linear_expr(&scope->arith, &first.terms, b->gaps[0]->dtype);
     return b->sum != NULL;
+}
+
+/* What is left of a gap without its part of the sum. */
+static const hone_expr *rest_of(hone_arith *arith, const lower_border *b, uint32_t i) {
+    hone_ir *ir = &arith->ir;
+    const hone_expr *scale = hone_expr_int(ir, b->sum->dtype, b->scales[i]);
+    const hone_expr *rest = hone_expr_sub(ir, b->gaps[i], hone_expr_mul(ir, b->sum, scale));
+    return rest ? hone_simplify(arith, rest) : NULL;
+}
+
+/* Whether some values of the terms, from min to max each, make the sum; true where that is not
+ * looked for, since there are too many. */
+static bool is_reached(const hone_linear_term *terms, const hone_bound *bounds, uint32_t count,
+                       int64_t whole) {
+    if (count == 0) return whole == 0;
+    if (count == 1) {
+        int64_t value = whole / terms->coeff;
+        return value * terms->coeff == whole && value >= bounds->min && value <= bounds->max;
+    }
+    if (count > MAX_TERMS || bounds->max - bounds->min > MAX_TRIED) return true;
+    for (int64_t v = bounds->min; v <= bounds->max; v++) {
+        if (is_reached(terms + 1, bounds + 1, count - 1, whole - v * terms->coeff)) return true;
+    }
+    return false;
+}
+
+/* For few values only a condition holds in a part of the tile: each of them may need a copy. */
+static bool has_few_partial(hone_arith *arith, const lower_border *b, uint32_t i) {
+    hone_linear linear;
+    hone_bound bounds[MAX_TERMS], bound = {0, 0};
+    const hone_expr *rest = rest_of(arith, b, i);
+    if (rest) bound = hone_arith_bound(arith, rest);
+    if (!rest || bound.min < -MAX_VALUES || bound.max > MAX_VALUES) return false;
+    if (!hone_linear_of(arith, b->sum, &linear)) return false;
+    for (uint32_t t = 0; t < linear.count && t < MAX_TERMS; t++)
+        bounds[t] = hone_arith_bound(arith, linear.terms[t].term);
+    int64_t count = 0;
+    for (int64_t v = b->all.first; v < b->all.end && count <= MAX_PARTIAL; v++) {
+        int64_t part = b->scales[i] * v;
+        if (part + bound.min < 0 && part + bound.max >= 0)
+            count += is_reached(linear.terms, bounds, linear.count, v - linear.constant);
+    }
+    return count <= MAX_PARTIAL;
 }
 
 hone_status lower_find_border(lower_conditions *c, hone_node_id root, lower_border *out) {
@@ -147,9 +197,11 @@ hone_status lower_find_border(lower_conditions *c, hone_node_id root, lower_bord
     HONE_TRY(lower_find_conditions(c, root, HONE_NO_ID, true));
     if (!take_group(out, c, tile)) return hone_ir_finish(&c->scope.arith.ir);
     hone_bound all = hone_arith_bound(&c->scope.arith, out->sum);
-    bool is_known = all.min > -MAX_VALUES && all.max < MAX_VALUES;
-    out->all = (lower_span){all.min, is_known ? all.max + 1 : all.max};
-    if (!is_known) out->count = 0;
+    bool is_good = all.min > -MAX_VALUES && all.max < MAX_VALUES;
+    out->all = (lower_span){all.min, is_good ? all.max + 1 : all.max};
+    for (uint32_t i = 0; i < out->count && is_good; i++)
+        is_good = has_few_partial(&c->scope.arith, out, i);
+    if (!is_good) out->count = 0;
     return hone_ir_finish(&c->scope.arith.ir);
 }
 
@@ -205,16 +257,12 @@ hone_status lower_is_left_to_borders(lower_conditions *scratch, hone_node_id loo
 
 /* ---- conditions by the value of the sum ---- */
 
-/* gap ⇒ sign * value + what is left of it without sign * sum, below 0. */
+/* gap ⇒ scale * value + rest, below 0. */
 static const hone_expr *by_value(hone_arith *arith, const lower_border *b, uint32_t i,
                                  const hone_expr *value) {
     hone_ir *ir = &arith->ir;
-    bool is_plus = b->signs[i] > 0;
-    const hone_expr *rest =
-        is_plus ? hone_expr_sub(ir, b->gaps[i], b->sum) : hone_expr_add(ir, b->gaps[i], b->sum);
-    rest = rest ? hone_simplify(arith, rest) : NULL;
-    const hone_expr *gap =
-        is_plus ? hone_expr_add(ir, value, rest) : hone_expr_sub(ir, rest, value);
+    const hone_expr *scale = hone_expr_int(ir, value->dtype, b->scales[i]);
+    const hone_expr *gap = hone_expr_add(ir, hone_expr_mul(ir, value, scale), rest_of(arith, b, i));
     return gap ? hone_expr_binary(ir, HONE_OP_LT, gap, hone_expr_int(ir, gap->dtype, 0)) : NULL;
 }
 

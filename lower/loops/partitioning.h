@@ -91,7 +91,7 @@ typedef struct lower_border {
     const hone_expr *conditions[LOWER_MAX_CONDITIONS];
     const hone_expr *gaps[LOWER_MAX_CONDITIONS];   /* below 0 where the condition holds */
     const hone_expr *by_sum[LOWER_MAX_CONDITIONS]; /* with a variable in the place of the sum */
-    int8_t signs[LOWER_MAX_CONDITIONS];            /* of the sum in each gap */
+    int64_t scales[LOWER_MAX_CONDITIONS];          /* of the sum in each gap */
 } lower_border;
 
 /* The serial loop that does nothing but this one, or HONE_NO_ID. */
