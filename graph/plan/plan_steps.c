@@ -94,7 +94,7 @@ static hone_status check_extents_of(planner *p, const hone_gbind *bind, uint32_t
     const hone_expr *zero = hone_extent_int(&p->ir, 0);
     for (uint32_t d = 0; zero && d < p->tensors[tensor].rank; d++) {
         hone_plan_check check = {HONE_PLAN_AT_LEAST,
-                                 p->graph->values[bind->value].name,
+                                 hone_graph_told_name(p->graph, bind),
                                  hone_arena_printf(p->ir.arena, "dimension %u", d),
                                  p->tensors[tensor].shape[d],
                                  zero,
@@ -240,7 +240,7 @@ static hone_status plan_cast(planner *p, const hone_gbind *bind) {
     HONE_TRY(plan_vars_reserve(p->plan, 2 * (uint32_t)info->rank, &p->var_capacity, &p->vars));
     HONE_TRY(name_in_body(p, info));
     HONE_TRY(plan_info(p, info, &info));
-    HONE_TRY(plan_bind_sizes(&p->checks, p->vars, p->graph->values[bind->value].name, info,
+    HONE_TRY(plan_bind_sizes(&p->checks, p->vars, hone_graph_told_name(p->graph, bind), info,
                              value->tensor, &step.phase));
     if (step.phase == 0) return HONE_OK;
     step.args = hone_arena_copy(p->ir.arena, &value->tensor, sizeof value->tensor);
@@ -291,8 +291,7 @@ hone_status plan_bindings(planner *p) {
         const hone_gbind *bind = &p->graph->bindings[i];
         hone_status st = plan_bind(p, bind);
         bool is_told = p->depth < MOST_TOLD; /* of bodies in bodies these do */
-        if (st && is_told)
-            st = hone_status_annotate(st, "'%s'", p->graph->values[bind->value].name);
+        if (st && is_told) st = hone_graph_annotate_bind(p->graph, i, st);
         if (st) return st;
     }
     return HONE_OK;

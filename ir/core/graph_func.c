@@ -201,3 +201,28 @@ bool hone_gbind_has_no_effect(const hone_gbind *bind) {
     return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
            bind->kind == HONE_GBIND_TUPLE_GET;
 }
+
+static const char *name_of_bind(const hone_graph_func *graph, uint32_t index) {
+    return graph->values[graph->bindings[index].value].name;
+}
+
+/* The first binding behind that has another name than "lv", where no text wrote both; else index.
+ */
+static uint32_t named_behind(const hone_graph_func *graph, uint32_t index) {
+    uint32_t named = index;
+    while (named + 1 < graph->bind_count && strcmp(name_of_bind(graph, named), "lv") == 0)
+        named++;
+    const char *name = name_of_bind(graph, named);
+    bool is_of_text = strncmp(name, "lv", 2) == 0 || strncmp(name, "gv", 2) == 0;
+    return is_of_text ? index : named;
+}
+
+const char *hone_graph_told_name(const hone_graph_func *graph, const hone_gbind *bind) {
+    return name_of_bind(graph, named_behind(graph, (uint32_t)(bind - graph->bindings)));
+}
+
+hone_status hone_graph_annotate_bind(const hone_graph_func *graph, uint32_t index, hone_status st) {
+    const uint32_t named = st ? named_behind(graph, index) : index;
+    return hone_status_annotate(st, named == index ? "'%s'" : "on the way to '%s'",
+                                name_of_bind(graph, named));
+}

@@ -150,6 +150,15 @@ bool hone_gbind_calls(const hone_gbind *bind, const char *op);
 /* It does nothing but give its value: an operator's call, an alias, an item of a tuple. */
 bool hone_gbind_has_no_effect(const hone_gbind *bind);
 
+/* What messages call the value of a binding of the graph: its name, or, of what a reader or a pass
+ * made on the way to another value and called "lv", the name of that. */
+const char *hone_graph_told_name(const hone_graph_func *graph, const hone_gbind *bind);
+/* Puts in front of a message which binding it is about: "'y': …". Values that a reader or a pass
+ * made have one name, "lv"; of these it is the first other one behind, where no text wrote both:
+ * "on the way to 'y': …". Takes and returns `st`; HONE_OK stays OK. */
+HONE_NODISCARD hone_status hone_graph_annotate_bind(const hone_graph_func *graph, uint32_t index,
+                                                    hone_status st);
+
 /* Struct info (what is known of a value) in the arena; shapes, whose memory must last as long, may
  * be NULL (not known), ranks -1. NULL when memory is short. */
 const hone_sinfo *hone_sinfo_tensor(hone_arena *arena, hone_dtype dtype, int32_t rank,

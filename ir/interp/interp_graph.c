@@ -181,7 +181,7 @@ static hone_status run_frame(frame *f, const gvalue *inputs, hone_tensor ***out_
         }
         hone_status st = run_bind(f, bind, &f->values[bind->value]);
         if (f->depth < MAX_TOLD) /* of a function that calls itself, its name again and again */
-            st = hone_status_annotate(st, "'%s'", f->graph->values[bind->value].name);
+            st = hone_graph_annotate_bind(f->graph, i, st);
         HONE_TRY(st);
     }
     return take_results(f, out_results, out_count);

@@ -69,6 +69,8 @@ static const value_row rows[] = {
         "strides=[2,2] "
         "kernel_shape=[2,2] count_include_pad=1",
         "1,2,3,4,5,6", "3,2.25"),
+    ROW("an open kernel that is larger than the data, which the node's result is named for",
+        "input x f32 1,1,1,K\nconst d f32 1,1,1,1 = 5\nnode Conv d,x -> y", "1,2,3", "!'y': "),
     ROW("the first none of an open axis",
         "opset 13\ninput x f32 2,M\nconst k i64 1 = 0\nnode TopK x,k -> t,i axis=-1\n"
         "node ReduceSum t,o -> s keepdims=0\nnode Shape i -> h\nnode Cast h -> c to=1\n"
