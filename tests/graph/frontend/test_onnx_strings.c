@@ -35,6 +35,11 @@ static const value_row rows[] = {
         "input x i64 2\n" WORDS "const k i64 1 = 1\nnode Gather s,k -> b axis=0\n"
         "node Constant -> e value_strings=['ef','']\nnode Concat e,b,s -> y axis=0",
         "1,2", "101,102,0,0,0,0,98,99,100,97,0,0,98,99,100"),
+    ROW("hashes of strings, whose bytes are no multiple of four",
+        "input x i64 4\nnode ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2,3] "
+        "default_string='' values_strings=['a','abc','hello-world']\n"
+        "node com.microsoft.MurmurHash3 s -> y",
+        "9,1,2,3", "0,1009084850,3017643002,3142825913"),
     ROW("strings are chosen by conditions",
         "input x i64 2\n" WORDS "const k i64 = 1\nnode Equal x,k -> c\n"
         "node Constant -> e value_string='xy'\nnode Where c,e,s -> y",
