@@ -464,32 +464,33 @@ static void images_of_one_tap_are_one_row(void **state) {
     assert_true(joined >= 4);
 }
 
-/* Blocks named "pad" that are left by default of a convolution 3×3 with a padding of 1. */
-static int paddings(int size, int channels, const hone_default_limits *limits) {
+/* Blocks named "pad" that are left by default of a convolution with so many places of padding,
+ * and taps for two of them and one more. */
+static int paddings(int size, int channels, int places, const hone_default_limits *limits) {
     hone_module *module = NULL;
     hone_schedule *sch = NULL;
     char text[1500];
     int count = 0;
     snprintf(
         text, sizeof text,
-        "H, C = %d, %d\n"
+        "H, C, P, K = %d, %d, %d, %d\n"
         "@T.prim_func\n"
-        "def main(X: T.Buffer((1, C, H, H), \"float32\"), W: T.Buffer((32, C, 3, 3), "
+        "def main(X: T.Buffer((1, C, H, H), \"float32\"), W: T.Buffer((32, C, K, K), "
         "\"float32\"), Y: T.Buffer((1, 32, H, H), \"float32\")):\n"
-        "    P = T.alloc_buffer((1, C, H + 2, H + 2))\n"
-        "    for n, c, y, x in T.grid(1, C, H + 2, H + 2):\n"
+        "    Q = T.alloc_buffer((1, C, H + 2 * P, H + 2 * P))\n"
+        "    for n, c, y, x in T.grid(1, C, H + 2 * P, H + 2 * P):\n"
         "        with T.block(\"pad\"):\n"
         "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
-        "            P[vn, vc, vy, vx] = T.if_then_else(1 <= vy and vy < H + 1 and 1 <= vx and "
-        "vx < H + 1, X[vn, vc, vy - 1, vx - 1], T.float32(0))\n"
-        "    for n, f, y, x, c, u, v in T.grid(1, 32, H, H, C, 3, 3):\n"
+        "            Q[vn, vc, vy, vx] = T.if_then_else(P <= vy and vy < H + P and P <= vx and "
+        "vx < H + P, X[vn, vc, vy - P, vx - P], T.float32(0))\n"
+        "    for n, f, y, x, c, u, v in T.grid(1, 32, H, H, C, K, K):\n"
         "        with T.block(\"conv\"):\n"
         "            vn, vf, vy, vx, vc, vu, vv = T.axis.remap(\"SSSSRRR\", [n, f, y, x, c, u, "
         "v])\n"
         "            with T.init():\n"
         "                Y[vn, vf, vy, vx] = T.float32(0)\n"
-        "            Y[vn, vf, vy, vx] += P[vn, vc, vy + vu, vx + vv] * W[vf, vc, vu, vv]\n",
-        size, channels);
+        "            Y[vn, vf, vy, vx] += Q[vn, vc, vy + vu, vx + vv] * W[vf, vc, vu, vv]\n",
+        size, channels, places, 2 * places + 1);
     const hone_func *func = hone_test_parse(text, &module);
     assert_true(default_trial(func, limits, 1, &sch));
     hone_node_id root = hone_func_root_block(sch->func);
@@ -507,18 +508,19 @@ static int paddings(int size, int channels, const hone_default_limits *limits) {
 static void thin_paddings_are_not_copied(void **state) {
     (void)state;
     static const struct {
-        int size, channels, vector_registers;
+        int size, channels, places, vector_registers;
         uint64_t constants;
         bool is_open;
         int paddings;
     } cases[] = {
-        {14, 16, 32, 2, false, 0},
-        {14, 16, 32, 0, false, 0},
-        {14, 16, 16, 2, false, 0},
-        {16, 16, 16, 0, false, 1},
-        {14, 4,  32, 2, false, 1},
-        {7,  16, 32, 2, false, 1},
-        {14, 16, 32, 2, true,  1},
+        {14, 16, 1, 32, 2, false, 0},
+        {14, 16, 1, 32, 0, false, 0},
+        {14, 16, 1, 16, 2, false, 0},
+        {16, 16, 1, 16, 0, false, 1},
+        {14, 4,  1, 32, 2, false, 1},
+        {7,  16, 1, 32, 2, false, 1},
+        {14, 16, 1, 32, 2, true,  1},
+        {31, 20, 2, 32, 0, false, 1},
     };
     for (size_t i = 0; i < HONE_COUNT(cases); i++) {
         hone_default_limits limits = machines[2];
@@ -526,7 +528,7 @@ static void thin_paddings_are_not_copied(void **state) {
         limits.vector_lanes = cases[i].vector_registers / 2;
         limits.constants = cases[i].constants;
         limits.are_sizes_open = cases[i].is_open;
-        int left = paddings(cases[i].size, cases[i].channels, &limits);
+        int left = paddings(cases[i].size, cases[i].channels, cases[i].places, &limits);
         if (left != cases[i].paddings) fail_msg("case %zu: %d", i, left);
     }
 }
