@@ -27,6 +27,7 @@ SIZES = {"n": 5, "m": 7}  # of what is known at run time only
 # What a device lacks is no fault of a schedule's: instructions, room.
 LACKS = re.compile(r"needs sm_|threads of a block, of which|bytes of shared memory|has no |PTX from sm_|"
                    r"is not of sm_|does not have|holds at most|of scope '(wmma|m16n8k8|wgmma)|"
+                   r"'metal\.\w+' in OpenCL C|"  # what only Apple's GPUs have
                    r"there is no code for '.*' in a kernel")  # a function of the host's (a sort)
 
 
