@@ -15,9 +15,10 @@ HONE_NODISCARD hone_status hone_cli_reopen_externs(hone_cli *cli, const char *pa
                                                    void **out_library);
 
 /* Has the library every function that the tasks call, or only_task (may be NULL) alone? path NULL:
- * there is no library. INVALID, NOT_FOUND; INVALID also when they call none and there is one. */
+ * there is no library. INVALID, NOT_FOUND; INVALID also when they call none and there is one,
+ * unless tensor intrinsics of the user's may. */
 HONE_NODISCARD hone_status hone_cli_check_externs(hone_cli *cli, const char *path,
                                                   const hone_task_list *tasks,
-                                                  const char *only_task);
+                                                  const char *only_task, bool has_intrins);
 
 #endif

@@ -343,7 +343,8 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     }
     tune_options_choose_cache(o, &run->tasks);
     if (o->task) HONE_TRY(hone_task_list_check_name(&run->tasks, o->task));
-    HONE_TRY(hone_cli_check_externs(run->cli, o->extern_path, &run->tasks, o->task));
+    HONE_TRY(hone_cli_check_externs(run->cli, o->extern_path, &run->tasks, o->task,
+                                    run->intrin_count > 0));
     HONE_TRY(read_registered(run, o));
     HONE_TRY(hone_tune_inputs_load(run->cli, &o->inputs, &run->tasks, o->task, &run->inputs));
     catch_interrupts();
@@ -452,7 +453,8 @@ int hone_verb_tune(int argc, char **argv) {
                         "judge each kernel by itself; default: the whole model decides at the end"),
         HONE_CLI_OPTION("extern", 0, "LIB.so", TEXT, &o.extern_path,
                         "library with external functions"),
-        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
+        HONE_CLI_INTRIN_OPTION(
+            &o.intrins, "a tensor intrinsic: a rule finds its places, and a space may use it"),
         HONE_CLI_OPTION("report", 0, "FILE", OUTPUT, &o.report,
                         "write the report there; default: beside the database"),
         HONE_CLI_OPTION("no-report", 0, NULL, SWITCH, &o.no_report, "write no report"),

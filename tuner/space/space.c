@@ -147,10 +147,16 @@ static hone_status open_space(hone_space *out) {
 
 hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                 hone_space *out_space) {
+    return hone_space_generate_with(func, target, NULL, out_space);
+}
+
+hone_status hone_space_generate_with(const hone_func *func, const hone_target *target,
+                                     const hone_tensor_intrins *intrins, hone_space *out_space) {
     assert(func && target && out_space);
     *out_space = (hone_space){0};
     hone_schedule *sch;
     HONE_TRY(hone_schedule_create(func, &sch));
+    sch->intrins = intrins;
     return hone_space_generate_from(sch, target, out_space);
 }
 

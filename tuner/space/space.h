@@ -9,6 +9,7 @@
 #ifndef HONE_TUNER_SPACE_H
 #define HONE_TUNER_SPACE_H
 
+#include "schedule/intrin/tensor_intrin.h"
 #include "schedule/state/schedule.h"
 #include "schedule/variant/variant.h"
 #include "target/target.h"
@@ -28,6 +29,11 @@ typedef struct hone_draft {
 /* Deterministic: the same program and target give the same sketches in the same order. */
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);
+/* hone_space_generate with tensor intrinsics of the user's, for which places are sought. */
+HONE_NODISCARD hone_status hone_space_generate_with(const hone_func *func,
+                                                    const hone_target *target,
+                                                    const hone_tensor_intrins *intrins,
+                                                    hone_space *out_space);
 /* A space with one sketch, given by the user as a trace (--space FILE). ILLEGAL: a step is refused
  * whatever is drawn, or works on another function; with the step and the reason. INVALID: it has no
  * steps. */

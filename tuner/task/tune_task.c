@@ -82,6 +82,30 @@ static hone_status add_variants(hone_tune_task *task) {
                                    &task->start_count);
 }
 
+static bool uses_intrin(const hone_trace *sketch, const char *name) {
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        const hone_inst *inst = &sketch->insts[i];
+        if (inst->kind == HONE_INST_TENSORIZE && inst->attr_count > 0 &&
+            inst->attrs[0].kind == HONE_VALUE_STRING && strcmp(inst->attrs[0].u.s, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Who gives an intrinsic wants to see it tried, and no model knows what it costs: one candidate of
+ * each is among the first trials. */
+static void start_with_intrins(hone_tune_task *task, const hone_tensor_intrins *intrins) {
+    const char *name;
+    for (size_t i = 0; intrins && (name = hone_tensor_intrins_name(intrins, i)); i++) {
+        uint32_t s = 0;
+        while (s < task->space.count && !uses_intrin(&task->space.sketches[s], name))
+            s++;
+        if (s == task->space.count || task->start_count == HONE_MAX_VARIANTS) continue;
+        task->starts[task->start_count++] =
+            (hone_draft){(int32_t)s, task->space.sketches[s].decisions};
+    }
+}
+
 /* A space of the user's may be about a variant, within what is allowed. */
 static hone_status check_space(const hone_tune_task *task) {
     hone_variant variant;
@@ -145,10 +169,12 @@ static hone_status open_parts(hone_tune_task *task, const hone_tune_task_options
     const hone_trace_context context = {.func = task->task->func, .intrins = options->intrins};
     HONE_TRY(take_given(task, options->rules ? options->rules : &exact));
     HONE_TRY(space_path ? hone_space_load(space_path, &context, task->target, &task->space)
-                        : hone_space_generate(task->task->func, task->target, &task->space));
+                        : hone_space_generate_with(task->task->func, task->target, options->intrins,
+                                                   &task->space));
     if (space_path) HONE_TRY(check_space(task));
     if (!space_path) HONE_TRY(add_default_sketch(task));
     if (!space_path) HONE_TRY(add_variants(task));
+    if (!space_path) start_with_intrins(task, options->intrins);
     HONE_TRY(keep_intrins(task, options->intrins));
     task->has_own_space = space_path != NULL;
     task->begins_as_written = space_path || hone_func_carries_schedule(task->task->func);

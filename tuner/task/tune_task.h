@@ -67,7 +67,7 @@ typedef struct hone_tune_task {
     hone_variant_rules rules; /* which variants may be used; of the user's those that serve */
     const char *unserved[HONE_MAX_GIVEN]; /* by variant of the user's: why it is not for the task;
                                              NULL: it serves */
-    hone_draft starts[HONE_MAX_VARIANTS]; /* default schedules of variants; proposed first */
+    hone_draft starts[HONE_MAX_VARIANTS]; /* of variants and intrinsics; proposed first */
     uint32_t start_count;
     uint32_t started;       /* of these */
     uint32_t foreign_count; /* sketches at the end that others wrote */
