@@ -95,15 +95,21 @@ static int promotions(double others_cost, double jitter, int runs_of_each) {
     return promoted;
 }
 
+/* One in a hundred, and for seeds that nobody has seen what chance may add to that. */
+static int most_of(int confirmations) {
+    double mean = confirmations / 100.0;
+    return (int)(hone_test_seed(1) == 1 ? mean : mean + 3 * sqrt(mean) + 1);
+}
+
 static void no_faster_one_is_promoted(void **state) {
     (void)state;
-    assert_in_range(promotions(1000, 0.05, 1), 0, RUNS / 100);
+    assert_in_range(promotions(1000, 0.05, 1), 0, most_of(RUNS));
 }
 
 /* Going on with a database does not wear the default down. */
 static void no_faster_one_is_promoted_later(void **state) {
     (void)state;
-    assert_in_range(promotions(1000, 0.02, 3), 0, 3 * RUNS / 100);
+    assert_in_range(promotions(1000, 0.02, 3), 0, most_of(3 * RUNS));
 }
 
 static void a_slower_one_is_never_promoted(void **state) {
