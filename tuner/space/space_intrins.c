@@ -49,7 +49,7 @@ static bool note_scope(const hone_func *desc, hone_buffer buffer, char *out) {
     const char *scope = hone_func_buffer(desc, buffer)->scope;
     if (!scope) scope = "global";
     if (strlen(scope) >= SCOPE_BYTES) return false;
-    strcpy(out, scope);
+    memcpy(out, scope, strlen(scope) + 1);
     return true;
 }
 
