@@ -186,26 +186,34 @@ static hone_status new_segments(onnx_reader *r, const hashing *h, hone_garg *out
     return onnx_emit2(r, "logical_and", *out, is_behind, out);
 }
 
+/* Tokens behind an end, of the past as well: truths as wide as the tokens. */
+static hone_status behind_ends(onnx_reader *r, const hashing *h, hone_garg *out) {
+    const hone_expr *one = hone_extent_int(&r->ir, 1), *front[] = {h->batch, one};
+    const hone_expr *lengths[] = {hone_extent_add(&r->ir, h->length, h->most - 2), one};
+    hone_garg parts[2], target[2];
+    HONE_TRY(onnx_emit_parts(r, h->tokens, 1, 2, lengths, parts));
+    HONE_TRY(onnx_emit2(r, "equal", parts[0], h->end, &parts[1]));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_BOOL, 0, &target[0]));
+    HONE_TRY(onnx_make_ints(r, 2, front, 1, &target[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &parts[0]));
+    return onnx_emit_concat(r, 2, parts, 1, out);
+}
+
 static hone_status find_begins(onnx_reader *r, hashing *h) {
     int64_t resets;
-    hone_garg parts[2] = {{.kind = HONE_GARG_NONE}, {.kind = HONE_GARG_NONE}}, no;
-    h->begins = parts[0];
+    hone_garg parts[2], no, other;
+    h->begins = (hone_garg){.kind = HONE_GARG_NONE};
     HONE_TRY(onnx_attr_int(r, "reset_on_eos", 0, &resets));
-    if (resets && onnx_has_input(r, END)) {
-        HONE_TRY(shifted(r, h, h->tokens, 1, &parts[1]));
-        HONE_TRY(onnx_emit2(r, "equal", parts[1], h->end, &parts[1]));
-    }
-    if (onnx_has_input(r, SEGMENTS)) {
-        hone_garg other;
-        HONE_TRY(new_segments(r, h, &other));
-        if (parts[1].kind != HONE_GARG_NONE)
-            HONE_TRY(onnx_emit2(r, "logical_or", parts[1], other, &other));
-        parts[1] = other;
-    }
-    if (parts[1].kind == HONE_GARG_NONE) return HONE_OK;
+    if (resets && onnx_has_input(r, END)) HONE_TRY(behind_ends(r, h, &h->begins));
+    if (!onnx_has_input(r, SEGMENTS)) return HONE_OK;
+    HONE_TRY(new_segments(r, h, &parts[1]));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_BOOL, 0, &no));
     HONE_TRY(fill_front(r, h, no, &parts[0]));
-    return onnx_emit_concat(r, 2, parts, 1, &h->begins);
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 1, &other));
+    if (h->begins.kind != HONE_GARG_NONE)
+        HONE_TRY(onnx_emit2(r, "logical_or", h->begins, other, &other));
+    h->begins = other;
+    return HONE_OK;
 }
 
 /* The token `before` places before each, times its number; io_cut: whether something from it to
