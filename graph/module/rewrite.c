@@ -296,15 +296,23 @@ static void hand_out_all(hone_rewrite *rw) {
     hand_out(rw, &rw->now->result, NULL);
 }
 
+/* What stands for a binding belongs to its kernel. */
+static void keep_kernel(hone_graph_func *graph, uint32_t first, uint32_t kernel) {
+    for (uint32_t i = first; i < graph->bind_count; i++)
+        graph->bindings[i].kernel = kernel;
+}
+
 static hone_status rewrite_graph(hone_rewrite *rw, hone_rewrite_fn fn) {
     HONE_TRY(collect_facts(rw));
     HONE_TRY(begin(rw));
     for (uint32_t i = 0; i < rw->old->bind_count; i++) {
         const hone_gbind *bind = &rw->old->bindings[i];
+        uint32_t first = rw->now->bind_count;
         bool is_done = false;
         hone_status st = fn(rw, bind, &is_done);
         if (!st) st = hone_ir_finish(&rw->ir);
         if (!st && !is_done) st = keep(rw, bind);
+        keep_kernel(rw->now, first, bind->kernel);
         if (st) {
             return hone_status_annotate(hone_status_join(st, hone_ir_finish(&rw->ir)), "'%s'",
                                         rw->old->values[bind->value].name);

@@ -2,8 +2,8 @@
  * once.
  * needs: infer, normalize (no views but reshape, no splits), decompose
  * keeps: everything that is no operator call; loops; tensor_to_shape; unless asked for all, reshape
- * and, on devices of many threads, consecutive matrices of a product: views
- * The kernels carry "op_pattern" for fuse, which takes it off.
+ * outside of kernels that are kept and, on devices of many threads, consecutive matrices of a
+ * product: views The kernels carry "op_pattern" for fuse, which takes it off.
  */
 #include <string.h>
 
@@ -83,8 +83,9 @@ static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool 
     if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
     if (strcmp(bind->callee, "tensor_to_shape") == 0) return HONE_OK;
     if (strcmp(bind->callee, "loop") == 0) return HONE_OK;
-    if (l->keep_reshape && strcmp(bind->callee, "reshape") == 0) return HONE_OK;
-    if (l->keep_reshape && l->options->is_for_many_threads && is_part_of_product(rw, bind))
+    bool keeps_views = l->keep_reshape && !bind->kernel;
+    if (keeps_views && strcmp(bind->callee, "reshape") == 0) return HONE_OK;
+    if (keeps_views && l->options->is_for_many_threads && is_part_of_product(rw, bind))
         return HONE_OK;
     hone_gbind now = *bind;
     HONE_TRY(hone_rewrite_args(rw, bind, &now.args));

@@ -5,6 +5,7 @@
  *   bindings without effect that nobody uses                  → nothing
  * A graph function stays a call when it has sizes that its caller does not know, or calls itself on
  * the way.
+ * What was in a function with the attribute Primitive keeps the mark of one kernel (fusion/fuse.c).
  * Private functions that were called go away; others stay, for callers outside.
  * needs: nothing
  * keeps: names, order
@@ -65,7 +66,9 @@ typedef struct inlining {
     const hone_graph_func *from;
     hone_garg *map;          /* by value of the callee */
     const hone_expr **sizes; /* by symbolic size of the callee */
-    hone_ir ir;              /* in the caller's arena */
+    uint32_t kernel;         /* that all of it is; or what numbers of kernels in it count from */
+    bool is_kernel;
+    hone_ir ir; /* in the caller's arena */
 } inlining;
 
 /* The callee's sizes in terms of the caller's: all of them, by parameters that have just the shapes
@@ -161,6 +164,8 @@ static hone_status put_in_bind(inlining *in, hone_graph_func *to, const hone_gbi
     HONE_TRY(translate_attrs(in, &bind.attrs));
     bind.args = args;
     bind.value = hone_graph_add_value(to, info->name, type);
+    if (in->is_kernel || like->kernel)
+        bind.kernel = in->kernel + (in->is_kernel ? 0 : like->kernel);
     bind.in_dataflow = in->call->in_dataflow;
     bind.dataflow_block = in->call->dataflow_block;
     hone_gbind *made =
@@ -193,8 +198,19 @@ static hone_status put_in(inlining *in, hone_graph_func *to) {
     return HONE_OK;
 }
 
+/* Numbers for the kernels of a call, behind *io_last, the last one of the module. */
+static void number_kernels(inlining *in, uint32_t *io_last) {
+    uint32_t most = 0;
+    in->is_kernel = hone_attrs_int(&in->from->attrs, "Primitive", 0) != 0;
+    for (uint32_t i = 0; !in->is_kernel && i < in->from->bind_count; i++)
+        if (in->from->bindings[i].kernel > most) most = in->from->bindings[i].kernel;
+    in->kernel = in->is_kernel ? ++*io_last : *io_last;
+    *io_last += most;
+}
+
 /* Which calls is decided before anything moves: a function may call itself. */
-static hone_status put_in_calls(hone_module *module, hone_graph_func *graph, bool *out_changed) {
+static hone_status put_in_calls(hone_module *module, hone_graph_func *graph, uint32_t *io_kernels,
+                                bool *out_changed) {
     hone_gbind *old = graph->bindings;
     uint32_t count = graph->bind_count;
     inlining *calls = hone_arena_zalloc(graph->arena, ((size_t)count + 1) * sizeof *calls);
@@ -210,6 +226,7 @@ static hone_status put_in_calls(hone_module *module, hone_graph_func *graph, boo
     graph->bind_count = graph->bind_capacity = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (can[i]) {
+            number_kernels(&calls[i], io_kernels);
             HONE_TRY(put_in(&calls[i], graph));
             continue;
         }
@@ -242,11 +259,12 @@ hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *
         link_names(module, graph);
     }
     bool changed = true, any = false;
+    uint32_t kernels = 0;
     for (int depth = 0; changed && depth < MAX_DEPTH; depth++) {
         changed = false;
         for (uint32_t i = 0; i < module->member_count; i++) {
             if (module->members[i].graph)
-                HONE_TRY(put_in_calls(module, module->members[i].graph, &changed));
+                HONE_TRY(put_in_calls(module, module->members[i].graph, &kernels, &changed));
         }
         any |= changed;
     }

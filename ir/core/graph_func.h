@@ -100,6 +100,8 @@ typedef struct hone_gbind {
     bool is_operand;         /* written within the R.match_cast that follows; says nothing */
     bool in_dataflow;        /* between R.dataflow() and R.output() */
     uint32_t dataflow_block; /* which one, counted from 0 */
+    uint32_t kernel; /* from 1 on: it came with others of that number from a function that its
+                        author wants to be one kernel (Primitive) */
     uint32_t line, column;
 } hone_gbind;
 

@@ -1,14 +1,22 @@
 /* graph/passes/fusion/fuse.c - which calls become one kernel. Each call has a pattern; a call joins
  * the group of its immediate post-dominator (the first call through which everything made of its
- * result must pass) when all on the way may be computed in place: OUT_FUSABLE (conv, matmul, pool)
- * takes elementwise and broadcast work behind it, of one shape ELEMWISE, BROADCAST go with
- * elementwise work, and before injective ones and reductions INJECTIVE with elementwise and
- * injective ones REDUCE                             takes elementwise and broadcast work behind it,
- * of one shape OPAQUE                             alone The result of a group is that of its last
- * call alone. After Relay's and Relax's FuseOps: Chen et al., TVM (OSDI 2018), section 3. needs:
- * legalize keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
+ * result must pass) when all on the way may be computed in place:
+ *
+ *   OUT_FUSABLE (conv, matmul, pool)   takes elementwise and broadcast work behind it, of one shape
+ *   ELEMWISE, BROADCAST                go with elementwise work, and before injective ones and
+ *                                      reductions
+ *   INJECTIVE                          with elementwise and injective ones
+ *   REDUCE                             takes elementwise and broadcast work behind it, of one shape
+ *   OPAQUE                             alone
+ *
+ * The result of a group is that of its last call alone. Calls that their author wants to be one
+ * kernel (hone_gbind.kernel) are a group of their own, whatever their patterns, where they have one
+ * result. After Relay's and Relax's FuseOps: Chen et al., TVM (OSDI 2018), section 3.
+ * needs: legalize
+ * keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/passes/fusion/fuse_tir.h"
@@ -25,6 +33,8 @@ typedef struct node {
     const hone_gbind *bind;
     const hone_func *func;
     hone_op_pattern pattern;
+    bool may_join;          /* its program can be a part of another */
+    uint32_t kernel;        /* that it stays in (hone_gbind), or 0 */
     uint8_t index_bits;     /* of the kernel's loops */
     int32_t post_dominator; /* node, NONE: the result leaves the function or is not known */
     int32_t depth;          /* in the post-dominator tree */
@@ -130,12 +140,14 @@ static hone_status classify(fusion *f, node *n) {
     if (hone_func_can_fuse(n->func)) HONE_TRY(fits_surely(f, n->bind, n->func, &is_sure));
     if (!is_sure) return HONE_OK;
     n->pattern = hone_func_pattern(n->func);
+    n->may_join = true;
     n->index_bits = index_bits(n->func);
     return HONE_OK;
 }
 
 static hone_status build_nodes(fusion *f) {
     const hone_graph_func *graph = f->graph;
+    bool is_kernel = hone_attrs_int(&graph->attrs, "Primitive", 0) != 0; /* as a whole */
     f->count = graph->bind_count;
     f->nodes = hone_arena_zalloc(f->arena, (f->count + 1) * sizeof *f->nodes);
     f->def = hone_arena_alloc(f->arena, (graph->value_count + 1) * sizeof *f->def);
@@ -149,6 +161,7 @@ static hone_status build_nodes(fusion *f) {
     for (uint32_t i = 0; i < f->count; i++) {
         f->nodes[i].bind = &graph->bindings[i];
         f->def[graph->bindings[i].value] = (int32_t)i;
+        f->nodes[i].kernel = is_kernel ? 1 : graph->bindings[i].kernel;
         f->nodes[i].group = (int32_t)i;
         f->nodes[i].group_size = 1;
         f->nodes[i].group_args = graph->bindings[i].arg_count;
@@ -411,6 +424,72 @@ static bool fits(fusion *f, int32_t source, int32_t sink) {
            sizes_are_alike(f, &j);
 }
 
+/* ---- kernels that are kept ---- */
+
+/* The calls of a kernel, the last one first. */
+typedef struct kept {
+    int32_t calls[MAX_GROUP];
+    uint32_t count;
+    bool is_more; /* than a group has */
+} kept;
+
+/* Nobody else takes what a call makes, and it can be a part. */
+static bool stays_inside(const fusion *f, int32_t i, uint32_t kernel) {
+    const node *n = &f->nodes[i];
+    bool is_inside = !n->is_result;
+    for (uint32_t u = 0; is_inside && u < n->user_count; u++)
+        is_inside = f->nodes[f->users[n->first_user + u]].kernel == kernel;
+    return is_inside;
+}
+
+static bool can_keep(fusion *f, const kept *k) {
+    const uint32_t kernel = f->nodes[k->calls[0]].kernel;
+    joint j = {.first = UINT32_MAX};
+    uint8_t bits = 0;
+    f->stamp++;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const node *n = &f->nodes[k->calls[i]];
+        bool is_alike = !bits || !n->index_bits || bits == n->index_bits;
+        if (!n->may_join || !is_alike || (i && !stays_inside(f, k->calls[i], kernel))) return false;
+        if (n->index_bits) bits = n->index_bits;
+        stamp_group(f, k->calls[i], &j);
+    }
+    return !k->is_more && j.args <= MAX_INPUTS && keeps_sizes(f, &j) && sizes_are_alike(f, &j);
+}
+
+/* Others do not join it: all are OPAQUE. */
+static void keep_together(fusion *f, const kept *k) {
+    if (!can_keep(f, k)) return;
+    for (uint32_t i = 1; i < k->count; i++)
+        join(f, k->calls[i], k->calls[0]);
+    for (uint32_t i = 0; i < k->count; i++)
+        f->nodes[k->calls[i]].pattern = f->nodes[k->calls[i]].group_pattern = HONE_PATTERN_OPAQUE;
+}
+
+static int by_kernel(const void *a, const void *b) {
+    const node *const *x = a, *const *y = b;
+    if ((*x)->kernel != (*y)->kernel) return (*x)->kernel < (*y)->kernel ? -1 : 1;
+    return *x > *y ? -1 : *x < *y; /* the last one first */
+}
+
+static hone_status keep_kernels(fusion *f) {
+    const node **marked = hone_arena_alloc(f->arena, ((size_t)f->count + 1) * sizeof *marked);
+    uint32_t count = 0;
+    if (!marked) return HONE_NO_MEMORY("fusion");
+    for (uint32_t i = 0; i < f->count; i++)
+        if (f->nodes[i].kernel) marked[count++] = &f->nodes[i];
+    qsort(marked, count, sizeof *marked, by_kernel);
+    for (uint32_t i = 0, next; i < count; i = next) {
+        kept k = {.count = 0};
+        for (next = i; next < count && marked[next]->kernel == marked[i]->kernel; next++) {
+            k.is_more |= k.count == MAX_GROUP;
+            if (!k.is_more) k.calls[k.count++] = (int32_t)(marked[next] - f->nodes);
+        }
+        keep_together(f, &k);
+    }
+    return HONE_OK;
+}
+
 static bool rule_for(const node *n, hone_op_pattern pattern, int phase, path_rule *out) {
     switch (pattern) {
     case HONE_PATTERN_OUT_FUSABLE:
@@ -495,6 +574,7 @@ static hone_status fuse_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out
         f->graph = rw->old;
         HONE_TRY(build_nodes(f));
         find_dominators(f);
+        HONE_TRY(keep_kernels(f));
         form_groups(f);
     }
     int32_t at = f->def[bind->value], group = find_group(f, at);
