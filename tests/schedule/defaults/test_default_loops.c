@@ -186,7 +186,8 @@ static const struct row {
      "T.int64(6)))\n",                                                                        1, 1, 1, 8  },
     {"and those along two axes, below another one that is summed",
      "@T.prim_func\n"
-     "def main(A: T.Buffer((16, 3, 120, 2, 3), \"float32\"), C: T.Buffer((16, 120), \"float32\")):\n"
+     "def main(A: T.Buffer((16, 3, 120, 2, 3), \"float32\"), C: T.Buffer((16, 120), "
+     "\"float32\")):\n"
      "    for i, j, k, l, m in T.grid(16, 120, 3, 2, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk, vl, vm = T.axis.remap(\"SSRRR\", [i, j, k, l, m])\n"
