@@ -300,7 +300,7 @@ static hone_status convert_map(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "its graph gives %zu values, for %u outputs", made,
                           r->output_count);
     }
-    hone_garg *all = hone_arena_copy(r->arena, r->inputs, (count + 1) * sizeof *all);
+    hone_garg *all = hone_arena_copy(r->arena, r->inputs, count * sizeof *all);
     hone_garg *inputs = hone_arena_zalloc(r->arena, (count + 1) * sizeof *inputs);
     hone_garg *table =
         hone_arena_zalloc(r->arena, ((size_t)items + 1) * (made + 1) * sizeof *table);

@@ -153,7 +153,7 @@ static hone_status try(onnx_reader *r, onnx_turns *t,
                        hone_status (*how)(onnx_reader *, onnx_turns *)) {
     uint32_t binds = r->graph->bind_count, values = r->graph->value_count;
     uint32_t found = r->found_count, items = r->items_count;
-    hone_garg *states = hone_arena_copy(r->arena, t->states, (t->state_count + 1) * sizeof *states);
+    hone_garg *states = hone_arena_copy(r->arena, t->states, t->state_count * sizeof *states);
     if (!states) return HONE_NO_MEMORY("model");
     hone_status st = how(r, t);
     if (!st) return HONE_OK;
@@ -238,10 +238,10 @@ hone_status onnx_begin_turns(onnx_reader *r, onnx_turns *t, uint32_t first_state
         return HONE_ERROR(HONE_CODE_INVALID, "%u outputs, its graph gives %u", r->output_count,
                           (unsigned)(t->state_count + t->scan_count));
     }
-    t->states = hone_arena_copy(r->arena, r->inputs + first_state,
-                                ((size_t)t->state_count + 1) * sizeof *t->states);
-    t->wholes = hone_arena_copy(r->arena, r->inputs + first_state + t->state_count,
-                                ((size_t)t->whole_count + 1) * sizeof *t->wholes);
+    const hone_garg *first = r->inputs + first_state;
+    t->states = hone_arena_copy(r->arena, first, t->state_count * sizeof *t->states);
+    t->wholes =
+        hone_arena_copy(r->arena, first + t->state_count, t->whole_count * sizeof *t->wholes);
     t->results = hone_arena_zalloc(r->arena, (t->body->n_output + 1) * sizeof *t->results);
     return t->states && t->wholes && t->results ? HONE_OK : HONE_NO_MEMORY("model");
 }

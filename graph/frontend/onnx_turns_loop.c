@@ -20,8 +20,7 @@ static hone_status read_growing(onnx_reader *r, const onnx_turns *t, const hone_
     onnx_turns plain = *t;
     uint32_t sizes = t->growth ? t->growth->groups : 0;
     plain.state_count -= sizes;
-    hone_garg *states =
-        hone_arena_copy(r->arena, leads + 1, ((size_t)t->state_count + 1) * sizeof *states);
+    hone_garg *states = hone_arena_copy(r->arena, leads + 1, t->state_count * sizeof *states);
     if (!states) return HONE_NO_MEMORY("model");
     if (!sizes) return onnx_read_turn(r, &plain, leads[0], states, wholes, outputs);
     HONE_TRY(onnx_cut_states(r, t->growth, leads + 1 + plain.state_count, states));

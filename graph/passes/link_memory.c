@@ -181,7 +181,7 @@ static hone_status emit(hone_rewrite *rw, const filling *f, const hone_func *fun
     hone_gbind *call = &rw->now->bindings[rw->now->bind_count - 1];
     call->symbolic_count = f->number_count;
     call->symbolic =
-        hone_arena_copy(rw->module->arena, f->numbers, (f->number_count + 1) * sizeof *f->numbers);
+        hone_arena_copy(rw->module->arena, f->numbers, f->number_count * sizeof *f->numbers);
     if (!call->symbolic) return HONE_NO_MEMORY("graph");
     for (uint32_t i = 0; i < f->use.result_count; i++)
         HONE_TRY(give_result(rw, f, i, *whole, &out[i]));

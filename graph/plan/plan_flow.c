@@ -30,7 +30,7 @@ static hone_status add_flow(planner *p, hone_plan_step_kind kind, uint32_t count
         [HONE_PLAN_DEMAND] = "demand"};
     hone_plan_step step = {
         .kind = kind, .callee = names[kind], .arg_count = count, .output_count = output_count};
-    step.args = hone_arena_copy(p->ir.arena, args, (count + 1) * sizeof *args);
+    step.args = hone_arena_copy(p->ir.arena, args, count * sizeof *args);
     if (!step.args) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++)
         plan_touch(p, args[i]);

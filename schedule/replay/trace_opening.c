@@ -20,7 +20,7 @@ static bool changes_something(const hone_trace *trace, uint32_t count) {
 static hone_status keep(const hone_trace *trace, const hone_schedule *sch, const hone_rv *rvs,
                         hone_trace_opening *io) {
     HONE_TRY(hone_schedule_copy(sch, &io->at));
-    io->rvs = hone_arena_copy(io->at->arena, rvs, (trace->rv_count + 1) * sizeof *rvs);
+    io->rvs = hone_arena_copy(io->at->arena, rvs, trace->rv_count * sizeof *rvs);
     return io->rvs ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "opening of a trace");
 }
 

@@ -43,7 +43,7 @@ static bool same_box(hone_schedule *sch, uint32_t rank, const hone_interval *a,
 static hone_status unite(hone_schedule *sch, uint32_t rank, const hone_interval *one, bool is_exact,
                          hone_interval **io_union, bool *io_is_whole) {
     hone_interval *old = *io_union;
-    hone_interval *dims = hone_arena_copy(sch->arena, one, (rank + 1) * sizeof *dims);
+    hone_interval *dims = hone_arena_copy(sch->arena, one, rank * sizeof *dims);
     if (!dims) return sch_no_memory();
     *io_union = dims;
     if (!old) {
