@@ -50,10 +50,11 @@ static hone_status get_nest(hone_schedule *sch, const limits *lim, hone_rv block
     HONE_TRY(hone_schedule_node(sch, block_rv, &out->block));
     const hone_rv *rvs = NULL;
     HONE_TRY(hone_sch_get_loops(sch, block_rv, &out->count, &rvs));
-    out->rvs = hone_arena_copy(sch->arena, rvs, out->count * sizeof *rvs);
+    out->rvs = hone_arena_alloc(sch->arena, (out->count + 1) * sizeof *rvs); /* one may be split */
     out->loops = hone_arena_alloc(sch->arena, (out->count + 1) * sizeof *out->loops);
     if (!out->rvs || !out->loops) return sch_no_memory();
     for (uint32_t i = 0; i < out->count; i++) {
+        out->rvs[i] = rvs[i];
         HONE_TRY(hone_schedule_node(sch, rvs[i], &out->loops[i]));
     }
     return HONE_OK;
