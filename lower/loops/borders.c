@@ -5,8 +5,8 @@
  *       S = 0                                         a choice around the loop over c costs
  *       for dy in 3:                                  nothing beside its work, and the rest of
  *           for c in 64: for x in unrolled(8):        the loop over y has no second copy
- *               S[x] = S[x] + (A[y + dy - 1, c, x] if 1 <= y + dy and y + dy < 57 else 0) * B[dy,
- * c] Y[y] = S
+ *               S[x] += (A[y + dy - 1, c, x] if 1 <= y + dy < 57 else 0) * B[dy, c]
+ *       Y[y] = S
  *
  * Conditions go by a sum of loops around the tile (y + dy). Its root is the outermost loop that
  * does nothing but the tile and is no part of the sum (that over c). lower_partition makes copies
