@@ -254,6 +254,10 @@ static const struct row {
      "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='[ab]c+' pad_value='' mark=0 "
      "mincharnum=1\noutput y",
      "can begin inside of what is none", HONE_CODE_UNSUPPORTED},
+    {"separators that may be nothing",
+     "input a str 2\nnode com.microsoft.Tokenizer a -> y separators=['x','y*'] pad_value='' mark=0 "
+     "mincharnum=1\noutput y",
+     "separators that may be nothing", HONE_CODE_UNSUPPORTED},
     {"words that look around",
      "input a str 2\nnode com.microsoft.Tokenizer a -> y tokenexp='\\ba' pad_value='' mark=0 "
      "mincharnum=1\noutput y",

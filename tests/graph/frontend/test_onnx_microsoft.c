@@ -308,6 +308,9 @@ static const value_row rows[] = {
         "847579505,1889779975"),
     ROW("of longer ones", "input x f64 2\nnode com.microsoft.MurmurHash3 x -> y", "3,4",
         "3554953595,644467234"),
+    ROW("hashes are signed but for a 1",
+        "input x f64 2\nnode com.microsoft.MurmurHash3 x -> y positive=2", "3,4",
+        "-740013701,644467234"),
     ROW("guessed tokens up to the first other one, and where their end stands in the source",
         "opset 13\ninput x i64 3\nconst s i64 5 = 1,2,3,4,5\nconst c i64 1 = 9\n"
         "const b i64 1 = 3\nnode com.microsoft.BifurcationDetector s,c,b,x -> t,i\n"

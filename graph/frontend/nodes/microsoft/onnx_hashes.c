@@ -73,7 +73,7 @@ static hone_status convert_murmur(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit(r, "murmur_hash", 2, args, 1, &attr, out));
     HONE_TRY(onnx_emit_reshape(r, *out, (uint32_t)info->rank, info->shape, out));
     hone_attr as_int = {"dtype", onnx_text_value(r, "int32")};
-    return is_positive ? HONE_OK : onnx_emit(r, "bitcast", 1, out, 1, &as_int, out);
+    return is_positive == 1 ? HONE_OK : onnx_emit(r, "bitcast", 1, out, 1, &as_int, out);
 }
 
 /* ---- NGramHashMapping ---- */

@@ -257,6 +257,7 @@ static hone_status find_states(maker *m) {
 
 static hone_status make(maker *m) {
     hone_token_machine *out = m->out;
+    if (m->is_between && accepts(m, 0)) return too_hard("of separators that may be nothing");
     HONE_TRY(find_living(m));
     find_kinds(m);
     const size_t most = HONE_TOKEN_STATES;
