@@ -180,7 +180,7 @@ static void leave_unknown_shapes(void **state) {
     hone_module *module = module_of(&row), *prepared = NULL;
     assert_int_equal(count_turned(module, &options), 1); /* the text's own */
     HONE_ASSERT_ERROR(hone_graph_prepare(module, &options, &prepared), HONE_CODE_UNSUPPORTED,
-                      "'nn.conv2d': the shape of the result is not known");
+                      "the number of channels of the data must be known");
     hone_module_release(module);
 }
 

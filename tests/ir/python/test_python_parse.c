@@ -243,7 +243,8 @@ static void is_bounded(void **state) {
     HONE_ASSERT_ERROR(repeated("a.", 5000, "a"), HONE_CODE_INVALID, "nested too deeply");
     HONE_ASSERT_ERROR(repeated("if a: b\nelse: c\n", 1, "if a: if b: c"), HONE_CODE_INVALID,
                       "t:3:7");
-    HONE_ASSERT_OK(repeated("a + ", 20000, "a")); /* chains are flat */
+    HONE_ASSERT_OK(repeated("a + ", 5000, "a")); /* chains are flat, but not what becomes of them */
+    HONE_ASSERT_ERROR(repeated("a + ", 20000, "a"), HONE_CODE_INVALID, "is too long");
     HONE_ASSERT_OK(repeated("a < ", 20000, "a"));
     HONE_ASSERT_OK(repeated("a and ", 20000, "a"));
 }
