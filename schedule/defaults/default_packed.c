@@ -80,13 +80,10 @@ static int64_t extent_of(const hone_packed *p, int32_t axis) {
 
 /* Rows that go over the same elements of the operand, along whatever axes. */
 static double rows_of_operand(const hone_packed *p) {
-    const hone_block *block = hone_packed_block(p);
     double rows = 1;
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
-        int64_t stride;
         if (!p->f.is_spatial[a] || a == p->column) continue;
-        if (sch_stride_in_axis(p->sch, operand_of(p), block->axes[a].var, &stride) && stride == 0)
-            rows *= (double)p->f.extents[a];
+        if (hone_packed_place(p, operand_of(p), a) < 0) rows *= (double)p->f.extents[a];
     }
     return rows;
 }
