@@ -226,10 +226,7 @@ static hone_status attention(onnx_reader *r, const hone_gbind *bind, hone_garg *
     static const int64_t turned[] = {0, 2, 1, 3};
     const hone_sinfo *q;
     hone_garg stages[4];
-    onnx_attention a = {.bias = {.kind = HONE_GARG_NONE},
-                        .lengths = {.kind = HONE_GARG_NONE},
-                        .left = -1,
-                        .right = -1};
+    onnx_attention a = onnx_no_attention();
     hone_garg *sides[] = {&a.q, &a.k, &a.v};
     for (uint32_t i = 0; i < 3; i++)
         HONE_TRY(onnx_emit_permute(r, r->inputs[i], 4, turned, sides[i]));

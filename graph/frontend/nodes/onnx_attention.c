@@ -198,6 +198,13 @@ static hone_status weigh(onnx_reader *r, const onnx_attention *a, hone_garg out[
     return a->may_hide_all ? without_hidden(r, bias, &out[3]) : HONE_OK;
 }
 
+onnx_attention onnx_no_attention(void) {
+    return (onnx_attention){.left = -1,
+                            .right = -1,
+                            .bias = {.kind = HONE_GARG_NONE},
+                            .lengths = {.kind = HONE_GARG_NONE}};
+}
+
 hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_garg stages[4]) {
     const hone_sinfo *q, *k;
     HONE_TRY(onnx_info(r, &a->q, &q));

@@ -148,6 +148,8 @@ typedef struct onnx_attention {
     hone_garg sink; /* [1, heads, 1, 1]: a key more that has this product and gives nothing */
     double scale, softcap;
 } onnx_attention;
+/* All keys up to the end of the past and of this call, no bias, no lengths; else zeros. */
+onnx_attention onnx_no_attention(void);
 /* What the queries take of the values, [batch, heads, sequence, size]; stages: the products, these
  * after the cap, with the bias, and the weights. */
 hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_garg stages[4]);

@@ -9,6 +9,14 @@ enum { MAX_PARTS = 60 }; /* one kernel takes so many tensors */
 
 /* ---- indices along an axis ---- */
 
+hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values, hone_garg *out) {
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, values[i]);
+    return onnx_add_constant(r, tensor, out);
+}
+
 static hone_status known_indices(onnx_reader *r, int64_t count, hone_garg *out) {
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));

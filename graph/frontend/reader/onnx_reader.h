@@ -297,6 +297,8 @@ hone_status onnx_emit_given_size(onnx_reader *r, hone_garg number, int64_t most,
                                  const hone_expr **out);
 /* As one dimension. */
 hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out);
+/* A constant of so many numbers, int64. */
+hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values, hone_garg *out);
 /* 0, 1, 2, ... along an axis of a tensor of int64 that is 1 along the others. */
 hone_status onnx_indices(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
                          hone_garg *out);

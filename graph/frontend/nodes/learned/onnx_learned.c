@@ -85,14 +85,6 @@ static hone_status float_table(onnx_reader *r, int64_t rows, int64_t columns, co
     return onnx_add_constant(r, tensor, out);
 }
 
-hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values, hone_garg *out) {
-    hone_tensor *tensor;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
-    for (int64_t i = 0; i < count; i++)
-        hone_tensor_set_i64(tensor, i, values[i]);
-    return onnx_add_constant(r, tensor, out);
-}
-
 hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_dtype dtype, hone_garg *out) {
     const hone_sinfo *info;
     *out = r->inputs[input];

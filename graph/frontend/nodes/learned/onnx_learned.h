@@ -17,9 +17,6 @@ HONE_NODISCARD hone_status onnx_attr_tensor(onnx_reader *r, const char *name, co
 /* A constant of the type, [rows, columns] or, where rows is 0, [columns]. */
 HONE_NODISCARD hone_status onnx_number_table(onnx_reader *r, hone_dtype dtype, int64_t rows,
                                              int64_t columns, const double *values, hone_garg *out);
-/* A constant vector of int64. */
-HONE_NODISCARD hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values,
-                                          hone_garg *out);
 /* An input of numbers of any type as such of dtype, of two dimensions; a vector is one row. */
 HONE_NODISCARD hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_dtype dtype,
                                      hone_garg *out);

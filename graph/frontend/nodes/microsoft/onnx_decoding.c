@@ -198,12 +198,7 @@ static hone_status read_bias(onnx_reader *r, decoder *d) {
 static hone_status convert_decoder(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *key = NULL;
     hone_garg stages[4];
-    decoder d = {
-        .a = {.left = -1,
-              .right = -1,
-              .bias = {.kind = HONE_GARG_NONE},
-              .lengths = {.kind = HONE_GARG_NONE}}
-    };
+    decoder d = {.a = onnx_no_attention()};
     HONE_TRY(onnx_attr_int(r, "num_heads", 0, &d.heads));
     if (onnx_has_input(r, KEY)) HONE_TRY(onnx_input_info(r, KEY, &key));
     if (key && key->rank == 4) {

@@ -15,13 +15,6 @@ typedef struct operands {
 
 enum { NOWHERE = ONNX_MAX_INPUTS };
 
-static onnx_attention no_attention(void) {
-    return (onnx_attention){.left = -1,
-                            .right = -1,
-                            .bias = {.kind = HONE_GARG_NONE},
-                            .lengths = {.kind = HONE_GARG_NONE}};
-}
-
 /* ---- masks ---- */
 
 /* Two lists, one behind the other: where the keys of each of the batch end, and where they begin.
@@ -189,7 +182,7 @@ static hone_status check_attention(const onnx_reader *r) {
 }
 
 static hone_status attend_to(onnx_reader *r, const operands *at, hone_garg all, hone_garg *out) {
-    onnx_attention a = no_attention();
+    onnx_attention a = onnx_no_attention();
     HONE_TRY(check_attention(r));
     HONE_TRY(take_apart(r, all, &a));
     HONE_TRY(read_past(r, at->past, &a));
@@ -309,7 +302,7 @@ static hone_status convert_multi_head(onnx_reader *r, hone_garg *out) {
     static const operands at = {4, 6, 5};
     const hone_sinfo *past;
     int64_t heads;
-    onnx_attention a = no_attention();
+    onnx_attention a = onnx_no_attention();
     HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
     if (onnx_has_input(r, 8) || onnx_has_input(r, 9))
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -567,7 +560,7 @@ static hone_status normalise_new(onnx_reader *r, grouped *g) {
 static hone_status convert_grouped(onnx_reader *r, hone_garg *out) {
     const hone_expr *behind;
     hone_garg stages[4];
-    grouped g = {.a = no_attention()};
+    grouped g = {.a = onnx_no_attention()};
     HONE_TRY(check_grouped(r));
     HONE_TRY(onnx_attr_int(r, "num_heads", 0, &g.heads));
     HONE_TRY(onnx_attr_int(r, "kv_num_heads", 0, &g.served));

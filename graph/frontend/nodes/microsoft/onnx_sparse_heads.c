@@ -237,12 +237,7 @@ static hone_status hide_others(onnx_reader *r, sparse *s) {
 
 static hone_status convert_sparse_attention(onnx_reader *r, hone_garg *out) {
     hone_garg stages[4];
-    sparse s = {
-        .a = {.left = -1,
-              .right = -1,
-              .bias = {.kind = HONE_GARG_NONE},
-              .lengths = {.kind = HONE_GARG_NONE}}
-    };
+    sparse s = {.a = onnx_no_attention()};
     HONE_TRY(read_sparse(r, &s));
     HONE_TRY(take_new(r, &s));
     HONE_TRY(onnx_attention_scale(r, &s.a));

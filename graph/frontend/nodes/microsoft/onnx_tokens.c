@@ -102,11 +102,8 @@ static hone_status join_tokens(onnx_reader *r, match *m, hone_garg *out) {
 
 static hone_status add_one(onnx_reader *r, hone_garg x, hone_garg *out) {
     hone_garg parts[2] = {x};
-    int64_t one = 1;
-    hone_tensor *zero;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &one, &zero));
-    hone_tensor_set_i64(zero, 0, 0);
-    HONE_TRY(onnx_add_constant(r, zero, &parts[1]));
+    const int64_t zero = 0;
+    HONE_TRY(onnx_int_table(r, 1, &zero, &parts[1]));
     return onnx_emit_concat(r, 2, parts, 0, out);
 }
 

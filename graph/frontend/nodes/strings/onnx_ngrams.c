@@ -120,18 +120,13 @@ static hone_status read_attributes(onnx_reader *r, ngrams *g) {
 /* Strings as their numbers in the pool; 0: not there. */
 static hone_status read_strings(onnx_reader *r, ngrams *g, hone_garg *out) {
     hone_garg bytes, table, numbers;
-    hone_tensor *tensor;
-    int64_t count = (int64_t)g->pool_count;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
     HONE_TRY(onnx_text_bytes(r, &r->inputs[0], &bytes));
     HONE_TRY(onnx_text_table(r, g->pool_count, g->strings->strings, &table));
     HONE_TRY(onnx_text_bytes(r, &table, &table));
     HONE_TRY(onnx_emit_same_strings(r, bytes, table, out));
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
-    for (int64_t i = 0; i < count; i++)
-        hone_tensor_set_i64(tensor, i, g->pool[i]);
-    HONE_TRY(onnx_add_constant(r, tensor, &numbers));
+    HONE_TRY(onnx_int_table(r, (int64_t)g->pool_count, g->pool, &numbers));
     HONE_TRY(onnx_emit2(r, "multiply", *out, numbers, out));
     return onnx_emit(r, "max", 1, out, 1, &last, out);
 }
